@@ -77,7 +77,12 @@ pub fn day(reply: &BilledReply, calendar: &Calendar) -> String {
 
 /// The model that made a reply.
 pub fn model(reply: &BilledReply) -> String {
-    reply.model.clone().unwrap_or_else(|| NOBODY.to_owned())
+    model_of(reply.model.as_deref())
+}
+
+/// A model by its name.
+pub fn model_of(model: Option<&str>) -> String {
+    model.unwrap_or(NOBODY).to_owned()
 }
 
 /// The directory that a reply's session ran in.

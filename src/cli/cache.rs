@@ -2,7 +2,6 @@
 
 use tract::hash::CommitHash;
 use tract::model::Usage;
-use tract::model::price::Served;
 use tract::query::{CacheUse, ChangedPrefix};
 use tract::render::plural;
 use tract::repo::Repo;
@@ -58,17 +57,13 @@ pub fn foretell(
         .usage
         .is_some_and(|usage| usage.written_hour_tokens > 0);
     let now = app.now();
-    let (model, tier) = (repo.model_at(&tip)?, repo.tier_at(&tip)?);
+    let served = repo.served_at(&tip)?;
     let price = |read: u64, written: u64| {
         let usage = Usage {
             written_hour_tokens: if is_hour { written } else { 0 },
             ..Usage::new(read + written, 0).cached(read, written)
         };
-        let served = Served {
-            model: model.as_deref()?,
-            tier: tier.as_deref(),
-        };
-        prices.of(served, &usage, Some(now))
+        prices.of(served.served()?, &usage, Some(now))
     };
     let changed = changed(surgery, &last);
     let tokens = plural(changed.written_tokens(), "token");

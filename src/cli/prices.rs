@@ -1,13 +1,12 @@
 //! Prices, for people: the list that is meant, amounts of money, and what was counted for them.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use tract::model::price::{LIST, Prices};
 use tract::model::{Millis, Usage};
-use tract::query::BilledReply;
-use tract::render::{Label, Line, grouped};
+use tract::query::{BilledReply, Unlisted, unlisted};
+use tract::render::{Label, Line, grouped, plural};
 use tract::repo::Repo;
 
 use super::{App, Result, input};
@@ -15,8 +14,9 @@ use super::{App, Result, input};
 /// The prices that are meant, and where they are from.
 pub fn prices(repo: &Repo, app: &App) -> Result<(Prices, String)> {
     let config = repo.config()?;
+    let names = config.model_names()?;
     let Some(path) = config.get("prices.file") else {
-        return Ok((Prices::listed(), LIST.to_owned()));
+        return Ok((Prices::listed().named(names), LIST.to_owned()));
     };
     let list = input::read(app, Path::new(path));
     let read = list.and_then(|list| Ok(Prices::read(list.as_bytes())?));
@@ -29,7 +29,10 @@ pub fn prices(repo: &Repo, app: &App) -> Result<(Prices, String)> {
     let written = written.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let written = written.and_then(|age| i64::try_from(age.as_millis()).ok());
     let day = written.map(|time| format!(" of {}", app.calendar().date(Millis(time))));
-    Ok((read, path.to_owned() + &day.unwrap_or_default()))
+    Ok((
+        read.named(names),
+        path.to_owned() + &day.unwrap_or_default(),
+    ))
 }
 
 /// What so many replies come to, of which some have no price; that is not taken for nothing.
@@ -41,19 +44,24 @@ pub fn cost_of(sum: f64, unpriced: u64, replies: u64) -> String {
     }
 }
 
-/// The tiers of these replies that have no price, each with what is said of it. They cost what the usual tier does.
+/// What the list does not have of these replies, each with what is said of it.
 pub fn untiered<'r>(
     replies: impl IntoIterator<Item = &'r BilledReply>,
     prices: &Prices,
 ) -> Vec<String> {
-    let replies = replies.into_iter();
-    let replies = replies.filter(|reply| reply.is_at_standard_price(prices));
-    let tiers: BTreeSet<&str> = replies.filter_map(|reply| reply.tier.as_deref()).collect();
-    let said = tiers.into_iter().map(|tier| {
-        let tier = Line::from("tier '") + Label::Text.quote(tier) + "' has no price in the list";
-        (tier + "; standard price used").text()
+    let said = unlisted(replies, prices).into_iter();
+    let said = said.map(|(what, count)| match what {
+        Unlisted::Way(what, word) => {
+            let way = Line::from(format!("{what} '")) + Label::Text.quote(&word);
+            let replies = plural(count, "reply");
+            way + format!("' has no price in the list; standard price used for {replies}")
+        }
+        Unlisted::Count(name) => {
+            let count = Line::from(format!("not priced: {} ", grouped(count)));
+            count + Label::Text.quote(&name) + ", which the list does not have"
+        }
     });
-    said.collect()
+    said.map(|line| line.text()).collect()
 }
 
 /// What a provider counted for a reply.

@@ -48,7 +48,7 @@ const ANTHROPIC: Takers = &[Provider::Anthropic];
 const CHAT_OR_ANTHROPIC: Takers = &[Provider::OpenAi, Provider::Anthropic];
 
 /// The keys of a request, in their fixed order.
-const KEYS: [(&str, Form, Takers); 55] = [
+const KEYS: [(&str, Form, Takers); 56] = [
     ("model", Form::Text, ANY),
     ("max_completion_tokens", Form::Number, CHAT),
     ("max_tokens", Form::Number, CHAT_OR_ANTHROPIC),
@@ -96,6 +96,7 @@ const KEYS: [(&str, Form, Takers); 55] = [
     ("prompt_cache_retention", Form::Text, OPENAI),
     ("safety_identifier", Form::Text, OPENAI),
     ("service_tier", Form::ServiceTier, ANY),
+    ("speed", Form::Text, ANTHROPIC),
     ("store", Form::Flag, OPENAI),
     ("stream", Form::Flag, ANY),
     ("stream_options", Form::Object, OPENAI),

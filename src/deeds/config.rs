@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApiError, At, Deed, Method, Scalar};
 use crate::compile::Provider;
+use crate::error::Error;
 use crate::model::budget::{BudgetActions, BudgetTarget, BudgetWhen};
+use crate::model::price::{ModelNames, Prices};
 use crate::model::retention::{Expire, Retention};
 use crate::model::{Encoding, nearest};
 use crate::render::read_tokens;
@@ -43,7 +45,12 @@ pub fn checked_setting(key: &str, value: &str) -> Result<String, ApiError> {
         "budget.action" => Ok(value.parse::<BudgetActions>()?.to_string()),
         "author.name" | "core.pager" | "prune.keepTools" => Ok(value.to_owned()),
         "window.size" => number("messages"),
-        "prices.file" if Path::new(value).is_absolute() => Ok(value.to_owned()),
+        "prices.file" if Path::new(value).is_absolute() => {
+            let list = std::fs::read(value).map_err(Error::io(Path::new(value)))?;
+            Prices::read(&list)?;
+            Ok(value.to_owned())
+        }
+        "prices.models" => Ok(ModelNames::read(value)?.to_string()),
         "prices.file" => wrong(&format!("'{value}' is not a full path")),
         "pull.merge" | "receive.denyDeletes" | "receive.denyNonFastForwards" => match value {
             "true" | "false" => Ok(value.to_owned()),

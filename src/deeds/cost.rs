@@ -1,6 +1,7 @@
 //! What replies cost, and how a provider's cache stands.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -9,10 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::{ApiError, At, Counted, Deed, Method, Spelled, WrittenTime};
 use crate::error::Error;
 use crate::hash::CommitHash;
-use crate::ingest::{CachedReply, MissCause, Misses, misses};
+use crate::ingest::{CachedReply, MissCause, Misses, misses, projects_of};
 use crate::model::RefName;
 use crate::model::price::{LIST, Prices};
-use crate::query::{Bearer, Bill, BillShare, BilledReply, CacheUse, MessageShare, bills};
+use crate::query::{
+    Bearer, Bill, BillShare, BilledReply, CacheUse, MessageShare, Unlisted, bills, bills_by_model,
+    unlisted,
+};
 use crate::render::Calendar;
 use crate::render::calendar::Edge;
 use crate::repo::Repo;
@@ -26,12 +30,14 @@ pub(super) fn price_list(repo: &Repo) -> Result<String, ApiError> {
 /// The prices that are meant: those of `prices.file`, else the list that comes along.
 pub(super) fn prices(repo: &Repo) -> Result<Prices, ApiError> {
     let config = repo.config()?;
+    let names = config.model_names()?;
     let Some(path) = config.get("prices.file") else {
-        return Ok(Prices::listed());
+        return Ok(Prices::listed().named(names));
     };
     let list = std::fs::read(path).map_err(Error::io(Path::new(path)))?;
     let hint = "tract config --unset prices.file goes back to the list that comes along";
-    Prices::read(&list).map_err(|error| ApiError::from(error).with_hint(hint))
+    let read = Prices::read(&list).map_err(|error| ApiError::from(error).with_hint(hint));
+    Ok(read?.named(names))
 }
 
 /// How a provider's cache stands.
@@ -102,10 +108,16 @@ pub enum CostBy {
     Agent,
     /// A day
     Day,
+    /// A week, by its number
+    Week,
+    /// A month
+    Month,
     /// A model
     Model,
-    /// A working directory
+    /// A working directory, however it is spelt
     Directory,
+    /// A working directory with its worktrees, and the links to it
+    Project,
     /// A program whose sessions these are, such as claude-code
     Client,
     /// A tool that was called: what its results have cost
@@ -114,8 +126,19 @@ pub enum CostBy {
     Message,
 }
 
+impl CostBy {
+    /// Whether rows are in the order of their times, and not of what they cost.
+    fn is_time(self) -> bool {
+        matches!(self, Self::Day | Self::Week | Self::Month)
+    }
+}
+
+/// What all rows come to.
+const TOTAL: &str = "total";
 /// What is no message, among messages and tools.
 const REST: &str = "(system prompt and tools)";
+/// Requests that no reply shows.
+const OTHER_REQUESTS: &str = "(other requests)";
 /// What is no result of a tool, among tools.
 const OTHERS: &str = "(other messages)";
 
@@ -124,7 +147,8 @@ const OTHERS: &str = "(other messages)";
 /// Every reply that a provider counted is priced once, by the list price of its day: all that sessions,
 /// branches and tags lead to, or what is on the path to `rev`. A sub-agent counts with the session that
 /// started it, unless rows are `by` agent. With a subscription, the figures are API-equivalent: what the same work
-/// costs by the API. Requests for summaries and titles stand in no session file and are not counted.
+/// costs by the API. Requests that no reply shows, such as those for summaries and titles, are a row of their own, as
+/// far as the client says what all of its requests came to.
 ///
 /// What is told of each row: replies, input, the part of it that came from a cache, output, US dollars. prices.file in
 /// the configuration names a newer list, as genai-prices publishes it.
@@ -184,7 +208,7 @@ pub struct CostAnswer {
     pub list: String,
     /// All of them.
     pub total: CostRow,
-    /// The rows, the dearest first; days in their order.
+    /// The rows, the dearest first; days, weeks and months in their order.
     pub rows: Vec<CostRow>,
     /// What the rows come to that `limit` leaves out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -192,6 +216,33 @@ pub struct CostAnswer {
     /// With `misses`, in place of rows: what caches had of each request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub misses: Vec<CacheMiss>,
+    /// What the list does not have of what the replies were billed for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unlisted: Vec<UnlistedCount>,
+}
+
+/// What a list of prices does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UnlistedCount {
+    /// A count of usage records, such as `web_fetch_requests`, which is in no sum; or how replies were served, such as
+    /// `speed fast`: they have the standard price.
+    pub name: String,
+    /// How many; of a way to serve them, how many replies.
+    pub count: u64,
+}
+
+impl UnlistedCount {
+    fn all(replies: &[BilledReply], prices: &Prices) -> Vec<Self> {
+        let all = unlisted(replies, prices).into_iter();
+        let one = |(what, count)| {
+            let name = match what {
+                Unlisted::Way(what, word) => format!("{what} {word}"),
+                Unlisted::Count(name) => name,
+            };
+            Self { name, count }
+        };
+        all.map(one).collect()
+    }
 }
 
 /// What a cache had of a request.
@@ -338,7 +389,7 @@ impl CostRow {
 
     /// What all of these replies come to.
     pub fn total<'r>(replies: impl IntoIterator<Item = &'r BilledReply>) -> Self {
-        Self::of("total".to_owned(), &Bill::of(replies))
+        Self::of(TOTAL.to_owned(), &Bill::of(replies))
     }
 
     /// What rows come to that are not told, where there are any, and how many they are.
@@ -386,13 +437,18 @@ impl CostRow {
 }
 
 /// What replies cost, row by row.
+#[derive(Default)]
 pub struct CostList {
-    /// The rows, the dearest first; days in their order.
+    /// The rows, the dearest first; days, weeks and months in their order.
     pub rows: Vec<CostRow>,
     /// What was no message in what messages are told of: it stands behind them, whatever the limit.
     pub rest: Option<CostRow>,
     /// What the rows come to that the limit leaves out, and how many they are.
     pub others: Option<(CostRow, usize)>,
+    /// Requests that no reply shows, where all count and their client says what they came to.
+    pub elsewhere: Option<CostRow>,
+    /// All of it.
+    pub total: CostRow,
     /// The replies that they are of.
     pub replies: Vec<BilledReply>,
 }
@@ -457,6 +513,22 @@ impl CostParams {
     ///
     /// Where `rev`, `since` or `until` are none; the store's.
     pub fn table(&self, at: &At<'_>, prices: &Prices) -> Result<CostList, ApiError> {
+        let mut found = self.listed_rows(at, prices)?;
+        // Nobody says when the others were made, or behind which reply.
+        let is_all = self.rev.is_none() && self.since.is_none() && self.until.is_none();
+        let others = match is_all {
+            true => at.repo.other_requests(&found.replies, prices)?,
+            false => Bill::default(),
+        };
+        let mut total = Bill::of(&found.replies);
+        total.plus(&others);
+        found.total = CostRow::of(TOTAL.to_owned(), &total);
+        found.elsewhere =
+            (others != Bill::default()).then(|| CostRow::of(OTHER_REQUESTS.to_owned(), &others));
+        Ok(found)
+    }
+
+    fn listed_rows(&self, at: &At<'_>, prices: &Prices) -> Result<CostList, ApiError> {
         let (tip, is_wanted, by) = (self.tip(at)?, self.wanted(at)?, self.by());
         if by == CostBy::Message {
             return self.messages(at, tip.as_ref(), prices, &is_wanted);
@@ -471,11 +543,24 @@ impl CostParams {
             let mut replies = at.repo.billed(tip.as_ref(), prices)?;
             replies.retain(is_wanted);
             let calendar = at.calendar();
-            let rows = bills(&replies, |reply| word(reply, by, &calendar)).into_iter();
+            let directories = replies
+                .iter()
+                .filter_map(|reply| reply.directory.as_deref());
+            let projects = match by {
+                CostBy::Project => projects_of(directories),
+                _ => HashMap::new(),
+            };
+            let found = match by {
+                CostBy::Model => {
+                    bills_by_model(&replies, |model| model.unwrap_or_default().to_owned())
+                }
+                by => bills(&replies, |reply| word(reply, by, &calendar, &projects)),
+            };
+            let rows = found.into_iter();
             let rows = rows.map(|(name, bill)| CostRow::of(name, &bill));
             (rows.collect(), replies)
         };
-        if by != CostBy::Day {
+        if !by.is_time() {
             rows.sort_by(CostRow::by_cost);
         }
         let left = rows.split_off(self.listed().min(rows.len()));
@@ -484,6 +569,7 @@ impl CostParams {
             rest: None,
             rows,
             replies,
+            ..CostList::default()
         })
     }
 
@@ -517,6 +603,7 @@ impl CostParams {
             rows: rows.collect(),
             rest,
             replies: shares.replies,
+            ..CostList::default()
         })
     }
 }
@@ -544,13 +631,20 @@ impl Method for CostParams {
                 rows: Vec::new(),
                 others: None,
                 misses: found.iter().map(Into::into).collect(),
+                unlisted: Vec::new(),
             });
         }
         let found = self.table(at, &prices)?;
         Ok(CostAnswer {
             list,
-            total: CostRow::total(&found.replies),
-            rows: found.rows.into_iter().chain(found.rest).collect(),
+            unlisted: UnlistedCount::all(&found.replies, &prices),
+            total: found.total,
+            rows: found
+                .rows
+                .into_iter()
+                .chain(found.rest)
+                .chain(found.elsewhere)
+                .collect(),
             others: found.others.map(|(row, _)| row),
             misses: Vec::new(),
         })
@@ -563,7 +657,12 @@ impl Deed for CostParams {
 }
 
 /// What a reply has in common with others.
-fn word(reply: &BilledReply, by: CostBy, calendar: &Calendar) -> String {
+fn word(
+    reply: &BilledReply,
+    by: CostBy,
+    calendar: &Calendar,
+    projects: &HashMap<String, String>,
+) -> String {
     let session = reply.session.as_ref().and_then(RefName::as_session);
     // A sub-agent counts with who started it, unless it is asked for.
     let below = |is_agent: fn(&str) -> bool| {
@@ -581,8 +680,14 @@ fn word(reply: &BilledReply, by: CostBy, calendar: &Calendar) -> String {
         CostBy::Session | CostBy::Message | CostBy::Tool => below(|_| false),
         CostBy::Agent => below(|part| part.starts_with("agent-")),
         CostBy::Day => reply.time.map(|time| calendar.date(time)),
+        CostBy::Week => reply.time.map(|time| calendar.week(time)),
+        CostBy::Month => reply.time.map(|time| calendar.month(time)),
         CostBy::Model => reply.model.clone(),
         CostBy::Directory => reply.directory.clone(),
+        CostBy::Project => {
+            let directory = reply.directory.as_ref();
+            directory.and_then(|directory| projects.get(directory).cloned())
+        }
         CostBy::Client => session.map(|(tool, _)| tool.to_owned()),
     };
     word.unwrap_or_default()

@@ -65,7 +65,9 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::hash::fingerprint;
 use crate::model::price::is_usual_tier;
-use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
+use crate::model::{
+    HideKind, Message, Millis, Settings, Span, StatedUsage, Usage, UsageDetail, UsageRecord,
+};
 
 pub use format::{
     Agents, Everywhere, FRONT_BYTES, Format, Home, NewFile, RecordFiles, Resume, Shape, SmallFiles,
@@ -307,6 +309,8 @@ pub struct Step<M = Message> {
     pub records: Vec<Span>,
     /// What the provider counted for this reply.
     pub usage: Option<Usage>,
+    /// What its usage record says beyond that.
+    pub detail: UsageDetail,
 }
 
 impl<M> Step<M> {
@@ -321,6 +325,7 @@ impl<M> Step<M> {
             settings: self.settings,
             records: self.records,
             usage: self.usage,
+            detail: self.detail,
         }
     }
 }
@@ -345,6 +350,7 @@ impl Step {
             settings: Settings::new(),
             records: vec![record],
             usage: None,
+            detail: UsageDetail::default(),
         }
     }
 
@@ -386,6 +392,16 @@ impl Step {
     /// The same with what the provider counted for it.
     fn counted(self, usage: Option<Usage>) -> Self {
         Self { usage, ..self }
+    }
+
+    /// The same with the usage record of it, read whole.
+    fn recorded(self, record: Option<UsageRecord>) -> Self {
+        let (usage, detail) = record.map(|it| (it.usage, it.detail)).unzip();
+        Self {
+            usage,
+            detail: detail.unwrap_or_default(),
+            ..self
+        }
     }
 
     /// The message, if it is one at the end.
@@ -539,6 +555,8 @@ pub struct SessionEnd {
     pub begins_in: Option<String>,
     /// The sessions that its agent started, by their ids.
     pub started: Vec<String>,
+    /// What the client says that all of its requests came to.
+    pub stated: Option<StatedUsage>,
     /// How much of its main path the records' own links reach from its end, where that is not all.
     pub severed: Option<Severed>,
 }

@@ -82,7 +82,10 @@ fn try_to_adopt(
         onto.know(&taken.stale)?;
     }
     let hashes: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
-    let told = tx.usage(&hashes)?.into_iter().zip(tx.records(&hashes)?);
+    let told = tx
+        .usage_records(&hashes)?
+        .into_iter()
+        .zip(tx.records(&hashes)?);
     for (row, (usage, records)) in rows.iter().zip(told).rev() {
         let Some(operation) = onto.operation(row.hash, &row.commit.operation)? else {
             continue;
@@ -94,8 +97,8 @@ fn try_to_adopt(
         };
         let hash = onto.push(&draft, row.commit.time)?;
         onto.pair(row.hash, hash);
-        if let Some(usage) = usage {
-            tx.put_usage(&hash, usage)?;
+        if let Some(record) = usage {
+            tx.put_usage_record(&hash, &record)?;
         }
         for (source, spans) in records {
             tx.put_records(&hash, source, &spans)?;

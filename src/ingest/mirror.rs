@@ -81,8 +81,8 @@ pub(super) fn joined(
             continue;
         }
         chain.add(tx, &draft.messages, &commit)?;
-        if let Some(usage) = tx.usage(&[row.hash])?[0] {
-            tx.put_usage(&commit.hash(), usage)?;
+        if let Some(record) = &tx.usage_records(&[row.hash])?[0] {
+            tx.put_usage_record(&commit.hash(), record)?;
         }
         for (source, spans) in tx.records_of(&row.hash)? {
             tx.put_records(&commit.hash(), source, &spans)?;

@@ -133,7 +133,7 @@ pub fn misses(repo: &Repo, tip: Option<&CommitHash>, prices: &Prices) -> Result<
 
 /// What it cost that so much was not read from the cache; none where the model has no price.
 fn extra_dollars(prices: &Prices, reply: &BilledReply, missed: u64) -> Option<f64> {
-    let paid = reply.dollars?;
+    let paid = reply.paid.as_ref()?.own;
     let read = reply.usage.if_read(missed);
     let least = prices.of(reply.served()?, &read, reply.time)?;
     Some((paid - least).max(0.0))

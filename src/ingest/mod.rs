@@ -25,6 +25,7 @@ mod outgoing;
 mod packed;
 mod place;
 mod plain;
+mod project;
 mod record;
 mod record_files;
 mod remarked;
@@ -57,6 +58,7 @@ pub use import::{ImportRequest, Progress, Reading, Redaction, import, import_str
 pub use inspect::{Inspected, check_strict, inspect, unknown};
 pub use messages::{read_message, read_messages};
 pub use misses::{CachedReply, MissCause, Misses, missed_between, misses};
+pub use project::{project_of, projects_of};
 pub use record::{Due, RecordRequest, Recorder, stream_name};
 pub use remarked::remarked;
 pub use replay::{

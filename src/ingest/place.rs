@@ -208,6 +208,9 @@ impl Placement {
             };
             tx.put_session(&self.name, &row)?;
         }
+        if let Some(stated) = &session.found.end.stated {
+            tx.put_stated_usage(&self.name, stated)?;
+        }
         let tip = session.found.paths[0].tip;
         let agents = match mirrored_branch(tx, &self.name, self.old)? {
             None => agents_branch(tx, &self.name, &session)?,

@@ -561,6 +561,7 @@ impl<'a> Session<'a> {
         }
         if is_new && let Some(usage) = step.usage {
             tx.put_usage(&commit, usage)?;
+            tx.put_usage_detail(&commit, &step.detail)?;
         }
         if !step.records.is_empty() {
             self.found.records.push((commit, step.records));

@@ -56,7 +56,7 @@ impl ToolDirs {
         for format in FORMATS {
             let Some(usual) = &format.home else { continue };
             if let Some(dir) = named.get(format.name) {
-                dirs.push((format, dir.clone()));
+                dirs.extend(several(dir).into_iter().map(|dir| (format, dir)));
                 continue;
             }
             let Some(home) = home else { continue };
@@ -290,6 +290,17 @@ impl ToolDirs {
         });
         Some(directory.join(file))
     }
+}
+
+/// The directories that a variable names: several with commas between, but for one that is called so.
+fn several(named: &Path) -> Vec<PathBuf> {
+    let text = named.to_string_lossy();
+    let parts = text.split(',').map(str::trim).filter(|it| !it.is_empty());
+    let parts: Vec<PathBuf> = parts.map(PathBuf::from).collect();
+    if parts.len() < 2 || named.exists() {
+        return vec![named.to_owned()];
+    }
+    parts
 }
 
 /// The sessions of `cwd` in a tool's directory.

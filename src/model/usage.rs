@@ -65,6 +65,26 @@ impl Usage {
         Self::of_numbers(sums)
     }
 
+    /// What is left where the other is taken away.
+    #[must_use]
+    pub fn minus(self, less: Self) -> Self {
+        let mut left = self.numbers();
+        for (left, number) in left.iter_mut().zip(less.numbers()) {
+            *left = left.saturating_sub(number);
+        }
+        Self::of_numbers(left)
+    }
+
+    /// What two accounts of the same come to: of two numbers the greater one.
+    #[must_use]
+    pub fn fuller(self, other: Self) -> Self {
+        let mut numbers = self.numbers();
+        for (number, other) in numbers.iter_mut().zip(other.numbers()) {
+            *number = other.max(*number);
+        }
+        Self::of_numbers(numbers)
+    }
+
     /// The input that no cache had a part in.
     pub const fn uncached_tokens(&self) -> u64 {
         let input = self.input_tokens.saturating_sub(self.cached_tokens);

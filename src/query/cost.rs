@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::price::{Prices, Served};
-use crate::model::{Millis, RefName, Usage};
+use crate::model::call::one_spelling;
+use crate::model::price::{Paid, Prices, Served};
+use crate::model::{Millis, RefName, Usage, UsageDetail};
 use crate::repo::copies::Copies;
-use crate::repo::served::{go_on, served_at};
+use crate::repo::served::{ServedBy, go_on, served_at};
 use crate::repo::{Repo, load, path};
 use crate::store::{CommitRow, View};
 
@@ -28,10 +29,19 @@ pub struct BilledReply {
     pub model: Option<String>,
     /// The tier of service where it is not the usual one. Hostile until escaped.
     pub tier: Option<String>,
-    /// What was counted.
+    /// The speed where it is not the usual one. Hostile until escaped.
+    pub speed: Option<String>,
+    /// Where the model was run, where that has a price of its own. Hostile until escaped.
+    pub region: Option<String>,
+    /// What was counted for the request whose context it was given.
     pub usage: Usage,
-    /// What it cost, in US dollars; none where its model has no price. By the standard price where its tier has none.
+    /// What its usage record says beyond that.
+    pub detail: UsageDetail,
+    /// What it cost, in US dollars; none where its model has no price. By the standard price where its tier, its speed or
+    /// its region has none.
     pub dollars: Option<f64>,
+    /// The same by what it was for.
+    pub paid: Option<Paid>,
     /// The one that was counted before it on its path.
     pub before: Option<CommitHash>,
     /// What it says.
@@ -39,7 +49,7 @@ pub struct BilledReply {
 }
 
 /// What a reply has in common with its copies: what it says, its counts, its model and tier.
-type ReplyBody = (ContentHash, Usage, [Option<String>; 2]);
+type ReplyBody = (ContentHash, Usage, [Option<String>; 4]);
 /// A reply that was met: its number, when it was made, and the session that had it first.
 type Met = (usize, Option<Millis>, Option<RefName>);
 
@@ -76,7 +86,7 @@ impl Bill {
 
     fn add(&mut self, reply: &BilledReply) {
         self.replies += 1;
-        self.usage = self.usage.plus(reply.usage);
+        self.usage = self.usage.plus(reply.counted());
         match reply.dollars {
             Some(dollars) => self.dollars += dollars,
             None => self.unpriced += 1,
@@ -121,7 +131,8 @@ impl Repo {
         let mut replies = Vec::new();
         // What is in force where a commit follows the one before it is known from there: to look it up reads all since
         // the newest checkpoint.
-        let mut last: Option<(CommitHash, [Option<String>; 2])> = None;
+        let mut last: Option<(CommitHash, ServedBy)> = None;
+        let mut details = view.usage_details(commits)?;
         for ((commit, row), usage) in found {
             let Some(row) = row else {
                 match usage {
@@ -138,7 +149,7 @@ impl Repo {
                 _ => continue,
             };
             if let Some(usage) = usage {
-                let [model, tier] = served.clone();
+                let [model, tier, speed, region] = served.clone().words();
                 let mut reply = BilledReply {
                     commit: *commit,
                     session: None,
@@ -146,8 +157,12 @@ impl Repo {
                     time: row.commit.time,
                     model,
                     tier,
+                    speed,
+                    region,
                     usage,
+                    detail: details.remove(commit).unwrap_or_default(),
                     dollars: None,
+                    paid: None,
                     before: None,
                     content: row.appended(),
                 };
@@ -280,7 +295,8 @@ impl<'v> KnownReplies<'v> {
     pub(crate) fn place(&mut self, reply: &BilledReply) -> Result<(usize, Vec<usize>)> {
         let (mut place, mut copies) = (None, Vec::new());
         if let Some(content) = reply.content {
-            let served = [reply.model.clone(), reply.tier.clone()];
+            let served =
+                [&reply.model, &reply.tier, &reply.speed, &reply.region].map(Option::clone);
             let known = self.by_body.entry((content, reply.usage, served));
             let known = known.or_default();
             for (at, time, session) in known.iter_mut() {
@@ -319,8 +335,16 @@ impl<'v> KnownReplies<'v> {
 impl BilledReply {
     /// Looks its price up.
     pub fn price(&mut self, prices: &Prices) {
-        let served = self.served();
-        self.dollars = served.and_then(|served| prices.of(served, &self.usage, self.time));
+        let paid = self
+            .served()
+            .and_then(|served| prices.paid(served, &self.usage, &self.detail, self.time));
+        self.dollars = paid.as_ref().map(Paid::total);
+        self.paid = paid;
+    }
+
+    /// All that was counted for it, be it in several requests.
+    pub fn counted(&self) -> Usage {
+        self.usage.plus(self.detail.iterated())
     }
 
     /// What its price depends on beside its counts and its day; none where its model is not known.
@@ -328,15 +352,68 @@ impl BilledReply {
         Some(Served {
             model: self.model.as_deref()?,
             tier: self.tier.as_deref(),
+            speed: self.speed.as_deref(),
+            region: self.region.as_deref(),
         })
     }
 
-    /// Whether it has a price, and its tier has none.
-    pub fn is_at_standard_price(&self, prices: &Prices) -> bool {
-        let standard = self.tier.as_ref().and(self.model.as_deref());
-        let standard = standard.and_then(|model| prices.of(model, &self.usage, self.time));
-        standard.is_some() && standard == self.dollars
+    /// How it was served that has no price in the list, so that it has the standard one: what that is, and the word for it.
+    fn at_standard_price(&self, prices: &Prices) -> Vec<(&'static str, &str)> {
+        let Some(served) = self.served() else {
+            return Vec::new();
+        };
+        let ways = [
+            ("tier", served.tier),
+            ("speed", served.speed),
+            ("region", served.region),
+        ];
+        if ways.iter().all(|(_, word)| word.is_none()) {
+            return Vec::new();
+        }
+        let of = |served: Served<'_>| prices.of(served, &self.usage, self.time);
+        let standard = of(Served::from(served.model));
+        let alone = |what: &str| {
+            of(Served {
+                tier: served.tier.filter(|_| what == "tier"),
+                speed: served.speed.filter(|_| what == "speed"),
+                region: served.region.filter(|_| what == "region"),
+                ..served
+            })
+        };
+        let ways = ways
+            .into_iter()
+            .filter_map(|(what, word)| Some((what, word?)));
+        ways.filter(|(what, _)| standard.is_some() && alone(what) == standard)
+            .collect()
     }
+}
+
+/// What a list of prices does not have of what replies were billed for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unlisted {
+    /// How replies were served, such as a tier, and the word for it: these have the standard price. Hostile until escaped.
+    Way(&'static str, String),
+    /// What a usage record counts, by its name: this is in no sum. Hostile until escaped.
+    Count(String),
+}
+
+/// What the list does not have of what these replies were billed for: of a way how many replies, else the count.
+pub fn unlisted<'r>(
+    replies: impl IntoIterator<Item = &'r BilledReply>,
+    prices: &Prices,
+) -> BTreeMap<Unlisted, u64> {
+    let mut found: BTreeMap<Unlisted, u64> = BTreeMap::new();
+    for reply in replies {
+        for (what, word) in reply.at_standard_price(prices) {
+            let way = Unlisted::Way(what, word.to_owned());
+            *found.entry(way).or_default() += 1;
+        }
+        for (name, count) in reply.paid.iter().flat_map(|paid| &paid.unpriced) {
+            let sum = found.entry(Unlisted::Count(name.clone())).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+    }
+    found
 }
 
 /// A path with commits that are on none before it.
@@ -365,7 +442,13 @@ pub(crate) fn each_path(
         }
         None => {
             let sessions = view.sessions()?.into_iter();
-            directories.extend(sessions.filter_map(|(name, row)| Some((name, row.cwd?))));
+            // Of several spellings of a directory the first stands for all.
+            let mut spelled: HashMap<String, String> = HashMap::new();
+            directories.extend(sessions.filter_map(|(name, row)| {
+                let cwd = row.cwd?;
+                let one = spelled.entry(one_spelling(&cwd)).or_insert(cwd);
+                Some((name, one.clone()))
+            }));
             let tips = load::tips(view, RefName::SESSIONS)?;
             let copied = copied_agents(view, &tips)?;
             let own = tips
@@ -457,7 +540,7 @@ impl NewPath<'_> {
 
     /// The replies among its new commits that a provider counted, oldest first.
     pub(crate) fn replies(&self, view: &dyn View, prices: &Prices) -> Result<Vec<BilledReply>> {
-        let mut served = [None, None];
+        let mut served = ServedBy::default();
         let mut new = Vec::new();
         for (at, row) in self.rows.iter().enumerate() {
             go_on(&mut served, row);
@@ -467,8 +550,10 @@ impl NewPath<'_> {
         }
         let commits: Vec<CommitHash> = new.iter().map(|(row, _)| row.hash).collect();
         let mut before = self.last_known(view)?;
+        let mut details = view.usage_details(&commits)?;
         let counted = new.into_iter().zip(view.usage(&commits)?);
-        let replies = counted.filter_map(|((row, [model, tier]), usage)| {
+        let replies = counted.filter_map(|((row, served), usage)| {
+            let [model, tier, speed, region] = served.words();
             let mut reply = BilledReply {
                 commit: row.hash,
                 session: self.session.cloned(),
@@ -476,8 +561,12 @@ impl NewPath<'_> {
                 time: row.commit.time,
                 model,
                 tier,
+                speed,
+                region,
                 usage: usage?,
+                detail: details.remove(&row.hash).unwrap_or_default(),
                 dollars: None,
+                paid: None,
                 before: before.replace(row.hash),
                 content: row.appended(),
             };
@@ -485,6 +574,58 @@ impl NewPath<'_> {
             Some(reply)
         });
         Ok(replies.collect())
+    }
+}
+
+impl Repo {
+    /// What requests come to that no reply shows: compactions, titles, recaps, as far as clients say what all requests of a
+    /// session came to. `replies` are all that [`Repo::billed`] tells.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn other_requests(&self, replies: &[BilledReply], prices: &Prices) -> Result<Bill> {
+        let stated = self.store.read()?.stated_usage()?;
+        let mut known: HashMap<(&str, String), Usage> = HashMap::new();
+        let mut times: HashMap<&str, Millis> = HashMap::new();
+        for reply in replies {
+            let Some(session) = reply.session.as_ref().map(RefName::as_str) else {
+                continue;
+            };
+            // A sub-agent's are among its session's.
+            let root = session
+                .match_indices('/')
+                .nth(3)
+                .map_or(session, |(at, _)| &session[..at]);
+            let mut add = |model: Option<&str>, usage: Usage| {
+                let sum = known
+                    .entry((root, model.unwrap_or_default().to_owned()))
+                    .or_default();
+                *sum = sum.plus(usage);
+            };
+            add(reply.model.as_deref(), reply.usage);
+            for iteration in &reply.detail.iterations {
+                let model = iteration.model.as_deref().or(reply.model.as_deref());
+                add(model, iteration.usage());
+            }
+            if let Some(time) = reply.time {
+                let last = times.entry(root).or_insert(time);
+                *last = time.max(*last);
+            }
+        }
+        let mut bill = Bill::default();
+        for (session, stated) in &stated {
+            let of = |model: &str| known.get(&(session.as_str(), model.to_owned())).copied();
+            for (model, usage) in stated.beyond(|model| of(model).unwrap_or_default()) {
+                let time = times.get(session.as_str()).copied();
+                bill.usage = bill.usage.plus(usage);
+                match prices.of(&*model, &usage, time) {
+                    Some(dollars) => bill.dollars += dollars,
+                    None => bill.unpriced += 1,
+                }
+            }
+        }
+        Ok(bill)
     }
 }
 
@@ -511,6 +652,32 @@ pub fn bills(
     let mut bills: BTreeMap<String, Bill> = BTreeMap::new();
     for reply in replies {
         bills.entry(word_of(reply)).or_default().add(reply);
+    }
+    bills
+}
+
+/// What replies come to by model: each of several requests behind a reply counts with the model that it was for.
+pub fn bills_by_model(
+    replies: &[BilledReply],
+    word_of: impl Fn(Option<&str>) -> String,
+) -> BTreeMap<String, Bill> {
+    let mut bills: BTreeMap<String, Bill> = BTreeMap::new();
+    for reply in replies {
+        let model = word_of(reply.model.as_deref());
+        bills.entry(model.clone()).or_default().add(reply);
+        let paid = reply.paid.as_ref().map(|paid| &paid.iterations[..]);
+        for (at, iteration) in reply.detail.iterations.iter().enumerate() {
+            let Some(other) = iteration.model.as_deref().map(|it| word_of(Some(it))) else {
+                continue;
+            };
+            let dollars = paid.and_then(|paid| *paid.get(at)?).unwrap_or(0.0);
+            let (usage, own) = (iteration.usage(), bills.entry(model.clone()).or_default());
+            own.usage = own.usage.minus(usage);
+            own.dollars -= dollars;
+            let bill = bills.entry(other).or_default();
+            bill.usage = bill.usage.plus(usage);
+            bill.dollars += dollars;
+        }
     }
     bills
 }

@@ -12,7 +12,7 @@ use imbl::Vector;
 use crate::context::Entry;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::price::{Price, Prices};
+use crate::model::price::{Paid, Price, Prices, UNITS};
 use crate::model::provider_count::least_overhead;
 use crate::model::tokens::{CONTEXT_OVERHEAD, Counter};
 use crate::model::{CountedReply, Encoding, EntryId, Part, Role};
@@ -232,6 +232,9 @@ impl Found<'_> {
                 };
                 let rest = spread.add(sent..end, &request.reply.usage, request.price, least);
                 self.shares.rest.add(&rest);
+                let beside = request.reply.paid.as_ref().map_or(0.0, Paid::beside);
+                let beside = (beside.max(0.0) * UNITS).round() as u128;
+                spread.beside(end - 1, &request.reply.detail.iterated(), beside);
                 self.shares.replies.push(request.reply);
             }
             for (entry, share) in stand.entries.iter().zip(spread.shares()) {

@@ -203,6 +203,17 @@ impl Spread {
         rest
     }
 
+    /// Lays on one message what a request was billed for that was made for it alone, at this price in the units of
+    /// [`Price`].
+    pub(crate) fn beside(&mut self, message: usize, usage: &Usage, price: u128) {
+        let [cached, written, uncached] = parts(usage);
+        let tokens = [cached, written, uncached, usage.output_tokens];
+        let amounts = tokens.map(u128::from).into_iter().chain([price]);
+        for (sum, amount) in self.beside[message].iter_mut().zip(amounts) {
+            *sum += whole(amount);
+        }
+    }
+
     /// Lays an amount out over a stretch, evenly; what cannot be divided bears the last message in it.
     fn lay(&mut self, stretch: &Range<u128>, which: usize, amount: i128) {
         let messages = self.before.len() - 1;

@@ -93,6 +93,16 @@ impl Calendar {
         self.local(time, "%Y-%m-%d")
     }
 
+    /// `2026-W04`, local: the week as ISO 8601 counts them.
+    pub fn week(&self, time: Millis) -> String {
+        self.local(time, "%G-W%V")
+    }
+
+    /// `2026-01`, local.
+    pub fn month(&self, time: Millis) -> String {
+        self.local(time, "%Y-%m")
+    }
+
     /// `2026-01-23 14:21:48`, local.
     pub fn absolute(&self, time: Millis) -> String {
         self.local(time, "%Y-%m-%d %H:%M:%S")

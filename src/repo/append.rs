@@ -7,7 +7,7 @@ use crate::hash::CommitHash;
 use crate::model::tokens::Counter;
 use crate::model::{
     Author, Commit, Draft, Encoding, Head, Millis, Operation, RefName, RefValue, Sealed,
-    TokenCount, Usage,
+    TokenCount, UsageRecord,
 };
 use crate::repo::ancestry::leads_to;
 use crate::repo::branch_moves::{self, BranchMove};
@@ -29,7 +29,7 @@ pub struct CommitOptions<'a> {
     /// Counts the tokens of each message; without one, who asks for them first does.
     pub counter: Option<Counter>,
     /// What the provider counted for each of the messages; those behind the last of these are no replies.
-    pub usages: &'a [Option<Usage>],
+    pub usages: &'a [Option<UsageRecord>],
     /// Other branches that move in the same operation.
     pub moves: &'a [BranchMove],
 }
@@ -290,15 +290,15 @@ impl Making<'_> {
     fn push_all(
         &mut self,
         drafts: &[Draft],
-        usages: &[Option<Usage>],
+        usages: &[Option<UsageRecord>],
         prepare: Option<&Prepare>,
     ) -> Result<()> {
         let (behind, counter, first) = (self.chain.tip(), self.counter, self.done.len());
         let mut push = |at: usize, readied: Readied| -> Result<()> {
             self.push_readied(&drafts[at], readied)?;
-            let usage = usages.get(at).copied().flatten();
-            if let (Some(usage), Some(made)) = (usage, self.done.last()) {
-                self.tx.put_usage(&made.hash, usage)?;
+            let record = usages.get(at).and_then(Option::as_ref);
+            if let (Some(record), Some(made)) = (record, self.done.last()) {
+                self.tx.put_usage_record(&made.hash, record)?;
             }
             Ok(())
         };

@@ -9,6 +9,7 @@ use crate::compile::Provider;
 use crate::error::{Error, Result};
 use crate::model::Encoding;
 use crate::model::budget::{Budget, BudgetActions, BudgetTarget, BudgetWhen};
+use crate::model::price::ModelNames;
 use crate::model::retention::{Expire, Retention};
 use crate::repo::repository::Repo;
 use crate::store::View;
@@ -27,7 +28,7 @@ impl Config {
     }
 
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 20] = [
+    pub const KEYS: [&str; 21] = [
         "author.name",
         "budget.action",
         "budget.max",
@@ -40,6 +41,7 @@ impl Config {
         "gc.reflogExpire",
         "head.of",
         "prices.file",
+        "prices.models",
         "prune.keepTools",
         "pull.merge",
         "receive.denyDeletes",
@@ -92,6 +94,12 @@ impl Config {
     /// How many seconds the command of `budget.action` may take.
     pub fn budget_timeout(&self) -> Result<Option<NonZeroU64>> {
         self.number("budget.timeout")
+    }
+
+    /// The names that stand for models where prices are looked up.
+    pub fn model_names(&self) -> Result<ModelNames> {
+        self.get("prices.models")
+            .map_or(Ok(ModelNames::default()), ModelNames::read)
     }
 
     /// What tokens are counted in.

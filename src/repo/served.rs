@@ -2,19 +2,41 @@
 
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::model::price::is_usual_tier;
+use crate::model::price::{Served, is_usual};
 use crate::repo::load;
 use crate::repo::repository::Repo;
 use crate::store::{CommitRow, View};
 
-/// What the price of a reply depends on, by the settings that hold it: its model, and its tier.
-const SERVED: [&str; 2] = ["model", "service_tier"];
+/// What the price of a reply depends on, by the settings that hold it: its model, tier, speed and region.
+const SERVED: [&str; 4] = ["model", "service_tier", "speed", "inference_geo"];
 
-/// These settings, in force at a commit.
-pub(crate) fn served_at(view: &dyn View, commit: &CommitHash) -> Result<[Option<String>; 2]> {
+/// What serves a conversation: each of [`SERVED`] that is in force and not the usual one. Hostile until escaped.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ServedBy([Option<String>; 4]);
+
+impl ServedBy {
+    /// What prices depend on; none where no model is known.
+    pub fn served(&self) -> Option<Served<'_>> {
+        let [model, tier, speed, region] = self.0.each_ref().map(Option::as_deref);
+        Some(Served {
+            model: model?,
+            tier,
+            speed,
+            region,
+        })
+    }
+
+    /// Model, tier, speed and region.
+    pub(crate) fn words(self) -> [Option<String>; 4] {
+        self.0
+    }
+}
+
+/// What is in force at a commit.
+pub(crate) fn served_at(view: &dyn View, commit: &CommitHash) -> Result<ServedBy> {
     let mut held = view.settings_at(commit)?;
-    let mut served = [None, None];
-    for (key, found) in SERVED.iter().zip(&mut served) {
+    let mut served = ServedBy::default();
+    for (key, found) in SERVED.iter().zip(&mut served.0) {
         let named = held.remove(*key);
         let named = named.map(|by| load::commit(view, &by)).transpose()?;
         *found = named.and_then(|row| setting(&row, key));
@@ -23,19 +45,20 @@ pub(crate) fn served_at(view: &dyn View, commit: &CommitHash) -> Result<[Option<
 }
 
 /// What is in force after the next commit.
-pub(crate) fn go_on(served: &mut [Option<String>; 2], next: &CommitRow) {
-    for (key, found) in SERVED.iter().zip(served) {
+pub(crate) fn go_on(served: &mut ServedBy, next: &CommitRow) {
+    for (key, found) in SERVED.iter().zip(&mut served.0) {
         if next.commit.settings.contains_key(*key) {
             *found = setting(next, key);
         }
     }
 }
 
-/// What a commit sets one of these to, if that is a text, and no tier that is the usual one.
+/// What a commit sets one of these to, if that is a text, and not the usual one.
 fn setting(row: &CommitRow, key: &str) -> Option<String> {
     let value = row.commit.settings.get(key)?;
-    let is_usual = key == "service_tier" && is_usual_tier(value);
-    serde_json::from_str(value).ok().filter(|_| !is_usual)
+    serde_json::from_str(value)
+        .ok()
+        .filter(|_| !is_usual(key, value))
 }
 
 impl Repo {
@@ -54,14 +77,23 @@ impl Repo {
     ///
     /// The store's.
     pub fn tier_at(&self, commit: &CommitHash) -> Result<Option<String>> {
-        let [_, tier] = served_at(&*self.store.read()?, commit)?;
+        let [_, tier, ..] = self.served_at(commit)?.words();
         Ok(tier)
+    }
+
+    /// What serves the conversation at a commit.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn served_at(&self, commit: &CommitHash) -> Result<ServedBy> {
+        served_at(&*self.store.read()?, commit)
     }
 }
 
 /// The model in force at a commit.
 pub(crate) fn model_at(view: &dyn View, commit: &CommitHash) -> Result<Option<String>> {
-    let [model, _] = served_at(view, commit)?;
+    let [model, ..] = served_at(view, commit)?.words();
     Ok(model)
 }
 

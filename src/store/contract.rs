@@ -16,7 +16,7 @@ use crate::model::tokens::PictureRule;
 use crate::model::{
     Author, Commit, Encoding, EntryId, Hide, HideKind, LargestEntry, Message, Millis, Operation,
     PURGED, Part, PartHide, Priority, RefName, RefValue, Role, Sealed, Settings, Span, Standouts,
-    Summed, TokenCount, ToolUses, Total, Usage, Written,
+    StatedUsage, Summed, TokenCount, ToolUses, Total, Usage, UsageDetail, Written,
 };
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Store>;
@@ -1400,6 +1400,14 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
     let name = RefName::session("codex", "1");
     let span = |offset, len| Span { offset, len };
     let usage = Usage::new(1 << 40, 3);
+    let other = CommitHash::of("nobody's");
+    let mut stated = StatedUsage::default();
+    stated.add("m".to_owned(), usage);
+    let searched = |count| {
+        let mut detail = UsageDetail::default();
+        detail.count("web_search_requests", count);
+        detail
+    };
     let known = SessionRow {
         title: Some("a \u{1} title".into()),
         cwd: None,
@@ -1432,6 +1440,14 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
             .expect("kept");
         tx.put_usage(&tip, Usage::default()).expect("kept");
         tx.put_usage(&tip, usage).expect("kept");
+        tx.put_usage_detail(&tip, &UsageDetail::default())
+            .expect("kept");
+        assert_eq!(tx.usage_details(&[tip]).expect("read").len(), 0);
+        tx.put_usage_detail(&tip, &searched(1)).expect("kept");
+        tx.put_usage_detail(&tip, &searched(7)).expect("kept");
+        tx.put_stated_usage(&name, &StatedUsage::default())
+            .expect("kept");
+        tx.put_stated_usage(&name, &stated).expect("kept");
         tx.put_session(&name, &SessionRow::default()).expect("kept");
         tx.put_session(&name, &known).expect("kept");
         tx.put_origin(&name, &OriginRow::default()).expect("kept");
@@ -1457,6 +1473,13 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
         ];
         assert_eq!(view.records_of(&tip)?, records);
         assert_eq!(view.usage(&[tip])?, [Some(usage)]);
+        for asked in [&[tip][..], &[other, tip]] {
+            let details = view.usage_details(asked)?;
+            assert_eq!(details.get(&tip), Some(&searched(7)));
+            assert_eq!(details.len(), 1);
+        }
+        assert_eq!(view.usage_details(&[other])?.len(), 0);
+        assert_eq!(view.stated_usage()?, [(name.clone(), stated.clone())]);
         assert_eq!(view.session(&name)?, Some(known));
         assert_eq!(view.origin(&name)?, Some(origin));
         assert_eq!(view.with_origins()?, std::slice::from_ref(&name));
@@ -1469,6 +1492,7 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
     writing(&*store, |tx| {
         tx.forget_session(&name).expect("forgotten");
         assert_eq!(tx.origin(&name).expect("read"), None);
+        assert_eq!(tx.stated_usage().expect("read"), []);
     });
 }
 

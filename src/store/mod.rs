@@ -47,9 +47,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::error::{Error, Result};
-use crate::hash::ContentHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::model::weighed::{Weighed, weighed};
-use crate::model::{Author, Message, Millis, RefName, Sealed};
+use crate::model::{Author, Message, Millis, RefName, Sealed, Usage, UsageRecord};
 use rows::Shown;
 
 pub use activity::Activity;
@@ -283,6 +283,23 @@ impl<T: Objects + Paths + Reachability + Derivations + Refs + Sources + Search> 
 pub trait Tx:
     View + ObjectsMut + ReachabilityMut + DerivationsMut + RefsMut + SourcesMut + SearchMut
 {
+    /// Keeps a usage record by the commit of its reply.
+    fn put_usage_record(&self, commit: &CommitHash, record: &UsageRecord) -> Result<()> {
+        self.put_usage(commit, record.usage)?;
+        self.put_usage_detail(commit, &record.detail)
+    }
+
+    /// The usage records of these replies, where there are any.
+    fn usage_records(&self, commits: &[CommitHash]) -> Result<Vec<Option<UsageRecord>>> {
+        let mut details = self.usage_details(commits)?;
+        let usages = commits.iter().zip(self.usage(commits)?);
+        let record = |(commit, usage): (&CommitHash, Option<Usage>)| {
+            let detail = details.remove(commit).unwrap_or_default();
+            usage.map(|usage| UsageRecord { usage, detail })
+        };
+        Ok(usages.map(record).collect())
+    }
+
     /// Makes it all visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }

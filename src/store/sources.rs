@@ -1,7 +1,7 @@
 //! What imports keep: the bytes of sources, the records behind commits, sessions and resumes.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::slice;
 
 use serde::{Deserialize, Serialize};
@@ -11,10 +11,10 @@ use super::columns::Cell;
 use super::columns::damaged;
 use super::packing::press;
 use super::remembered::{self, Memory, MemoryRow, Remembered, RememberedMut, odd};
-use super::tables::{FOLLOWED, ORIGINS, RECORDINGS, SESSIONS, UNREAD};
+use super::tables::{FOLLOWED, ORIGINS, RECORDINGS, SESSIONS, STATED_USAGE, UNREAD, USAGE_DETAILS};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};
-use crate::model::{Millis, RefName, Settings, Span};
+use crate::model::{Millis, RefName, Settings, Span, StatedUsage, UsageDetail};
 use crate::store::SourceSize;
 
 /// A kept source: the bytes of one imported file.
@@ -451,6 +451,42 @@ pub trait Sources: Remembered {
         rows.iter().map(MemoryRow::name).collect()
     }
 
+    /// What the usage records of these replies say beyond [`Objects::usage`](super::Objects::usage), where they do.
+    fn usage_details(&self, replies: &[CommitHash]) -> Result<HashMap<CommitHash, UsageDetail>> {
+        // A name that is not there costs a look of its own, and few replies have one.
+        let rows = match replies {
+            [] => Vec::new(),
+            [one] => remembered::one(self, &USAGE_DETAILS, &one.to_string())?
+                .into_iter()
+                .collect(),
+            _ => remembered::shown(self, &USAGE_DETAILS)?,
+        };
+        let wanted: HashSet<&CommitHash> = replies.iter().collect();
+        let mut details = HashMap::new();
+        for row in rows {
+            let reply = row.commit(0)?;
+            if wanted.contains(&reply) {
+                let detail = UsageDetail::from_text(row.text(1)?);
+                let detail = detail.ok_or_else(|| odd("the usage of", &row.key))?;
+                details.insert(reply, detail);
+            }
+        }
+        Ok(details)
+    }
+
+    /// What clients say that all requests of their sessions came to.
+    fn stated_usage(&self) -> Result<Vec<(RefName, StatedUsage)>> {
+        let rows = remembered::shown(self, &STATED_USAGE)?;
+        let stated = rows.iter().map(|row| {
+            let stated = StatedUsage::from_text(row.text(0)?);
+            Ok((
+                row.name()?,
+                stated.ok_or_else(|| odd("the usage of", &row.key))?,
+            ))
+        });
+        stated.collect()
+    }
+
     /// Until when a session that is recorded is taken for one that goes on; none where nobody has recorded it.
     fn recorded_until(&self, name: &RefName) -> Result<Option<Millis>> {
         self.prove_intact(Memory(&RECORDINGS), Some(name.as_str()))?;
@@ -510,6 +546,21 @@ pub trait SourcesMut: Sources + RememberedMut {
         self.remember(Memory(&SESSIONS), name.as_str(), Some(session.cells()?))
     }
 
+    /// Keeps what the usage record of a reply says beyond its tokens, if anything; a repeat replaces.
+    fn put_usage_detail(&self, reply: &CommitHash, detail: &UsageDetail) -> Result<()> {
+        if detail.is_empty() {
+            return Ok(());
+        }
+        let cells = vec![Cell::Commit(*reply), Cell::from(&*detail.to_text())];
+        self.remember(Memory(&USAGE_DETAILS), &reply.to_string(), Some(cells))
+    }
+
+    /// Keeps what a client says that all requests of a session came to; a repeat replaces.
+    fn put_stated_usage(&self, name: &RefName, stated: &StatedUsage) -> Result<()> {
+        let cells = vec![Cell::from(&*stated.to_text())];
+        self.remember(Memory(&STATED_USAGE), name.as_str(), Some(cells))
+    }
+
     /// Keeps what a session's file began with; a repeat replaces.
     fn put_origin(&self, name: &RefName, origin: &OriginRow) -> Result<()> {
         self.remember(Memory(&ORIGINS), name.as_str(), Some(origin.cells()))
@@ -557,6 +608,7 @@ pub trait SourcesMut: Sources + RememberedMut {
     /// Forgets what is known of a session.
     fn forget_session(&self, name: &RefName) -> Result<()> {
         self.remember(Memory(&ORIGINS), name.as_str(), None)?;
+        self.remember(Memory(&STATED_USAGE), name.as_str(), None)?;
         self.remember(Memory(&SESSIONS), name.as_str(), None)
     }
 

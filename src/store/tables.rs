@@ -150,6 +150,15 @@ pub(super) static ORIGINS: Table = Table::of(
     &["name", "source", "began", "copied_from"],
     RoomOf::Sources,
 );
+/// What usage records say beyond tokens, by the commits of their replies.
+pub(super) static USAGE_DETAILS: Table = Table::of(
+    "usage_details",
+    &["reply", "commit_id", "detail"],
+    RoomOf::Names,
+);
+/// What clients say that all requests of a session came to.
+pub(super) static STATED_USAGE: Table =
+    Table::of("stated_usage", &["name", "stated"], RoomOf::Sources);
 /// Files as they came in.
 pub(super) static FOLLOWED: Table = Table::derived(
     "followed",
@@ -227,7 +236,7 @@ pub(super) static WORDS: Table = Table::derived(
 .repair(Repair::Drop);
 
 /// All of them, by name.
-pub(super) static TABLES: [&Table; 39] = [
+pub(super) static TABLES: [&Table; 41] = [
     &Table::of(
         "adopted",
         &["id", "session", "theirs", "ours"],
@@ -346,6 +355,7 @@ pub(super) static TABLES: [&Table; 39] = [
         RoomOf::Sources,
     )
     .repair(Repair::Again),
+    &STATED_USAGE,
     &SUMMARIES,
     &TAG_NOTES,
     &Table::derived("tool_uses", &["content", "uses"], "calls of tools")
@@ -378,6 +388,7 @@ pub(super) static TABLES: [&Table; 39] = [
         ],
         RoomOf::Names,
     ),
+    &USAGE_DETAILS,
     &WORDS,
 ];
 

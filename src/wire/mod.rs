@@ -20,6 +20,9 @@ pub mod name;
 pub mod openai;
 mod repair;
 pub mod responses;
+pub mod usage;
+#[cfg(test)]
+mod usage_laws;
 
 use std::collections::BTreeMap;
 

@@ -83,6 +83,14 @@ fn a_list_of_ones_own_takes_the_place_of_the_one_that_comes_along() {
     --- stderr
     error: prices.file: 'prices.json' is not a full path
     ");
+    // It is read as it is set: what is no list, or is not there, is not taken.
+    let odd = sandbox.write("odd.json", "{}").display().to_string();
+    let gone = odd.replace("odd.json", "gone.json");
+    for (path, says) in [(&odd, "the list of prices"), (&gone, "no such file")] {
+        let told = sandbox.tract(&["config", "prices.file", path]);
+        assert!(told.contains("exit code") && told.contains(says), "{told}");
+    }
+    assert_eq!(sandbox.ok(&["config"]), "");
     sandbox.ok(&["config", "prices.file", &path]);
     let told = sandbox.tract(&["cost"]);
     assert_snapshot!(told.replace(&path, "PRICES"), @"
@@ -195,15 +203,15 @@ fn a_reply_says_its_model_its_usage_and_its_price() {
     sandbox.write("session.jsonl", session);
     sandbox.tract(&["import", "session.jsonl"]);
     assert_snapshot!(sandbox.tract(&["show", "main"]), @"
-    append 25a4c1b5afc5191762cb361d7588d729157447a11e56463e2f4296890ba7ffac
+    append 57c8eb285a9670d90d5207d8b23908a26ab518396e36560b4c24471981c759e1
     refs      HEAD -> main, claude-code/5e551011-0000-4000-8000-000000000001
-    parent    a0f9e6b
+    parent    0b6e1c7
     time      2026-11-20 10:00:16 +0000
     message   assistant (text)
     tokens    +7 = 67
     model     claude-opus-4-8
     usage     100,000 input (90,000 from the cache, 8,000 written to it), 500 output
-    price     $0.12, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30
+    price     $0.12, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30; speed 'fast' has no price in the list; standard price used for 1 reply
     ended     end_turn, tier standard, speed fast
     source    claude-code, 1 record
 
@@ -216,6 +224,7 @@ fn a_reply_says_its_model_its_usage_and_its_price() {
     What it costs
       so far           $0.47 for 4 replies
       the next message $0.05 with a warm cache, $0.63 with a cold one, and the reply
+                       speed 'fast' has no price in the list; standard price used for 4 replies
                        API-equivalent, by list prices of genai-prices 0.2.1 of 2026-10-30
     ");
 }
@@ -342,7 +351,7 @@ fn a_tier_has_its_own_price_and_one_without_is_named() {
     total         5  500k  0% cached  5k  $1.04
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
-    note: tier 'scale' has no price in the list; standard price used
+    note: tier 'scale' has no price in the list; standard price used for 1 reply
     ");
     assert_snapshot!(sandbox.tract(&["cost", "--by", "message", "-n", "5"]), @"
     15b37f1  assistant         3    18  0% cached  1k    $0.03  Hi.
@@ -355,7 +364,7 @@ fn a_tier_has_its_own_price_and_one_without_is_named() {
     total                      5  500k  0% cached  5k    $1.04
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
-    note: tier 'scale' has no price in the list; standard price used
+    note: tier 'scale' has no price in the list; standard price used for 1 reply
     ");
     assert_snapshot!(sandbox.tract(&["cost", "--misses"]), @"
     54b621f  2026-11-09 12:03:00  100k  0  0  0
@@ -366,7 +375,7 @@ fn a_tier_has_its_own_price_and_one_without_is_named() {
     total                         500k  0  0  0  $0.00  0 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
-    note: tier 'scale' has no price in the list; standard price used
+    note: tier 'scale' has no price in the list; standard price used for 1 reply
     ");
     let shown = sandbox.ok(&["show"]);
     let lines = shown
@@ -374,7 +383,7 @@ fn a_tier_has_its_own_price_and_one_without_is_named() {
         .filter(|line| line.starts_with("price") || line.starts_with("settings"));
     assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @"
     settings  service_tier=scale
-    price     $0.19, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30; tier 'scale' has no price in the list; standard price used
+    price     $0.19, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30; tier 'scale' has no price in the list; standard price used for 1 reply
     ");
     let priority = |session: String| {
         let counted = r#""output_tokens":500"#;
@@ -389,7 +398,7 @@ fn a_tier_has_its_own_price_and_one_without_is_named() {
     total                  4  400k  90% cached  2k  $0.47
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
-    note: tier 'priority' has no price in the list; standard price used
+    note: tier 'priority' has no price in the list; standard price used for 4 replies
     ");
 }
 
@@ -522,4 +531,263 @@ fn a_program_asks_for_what_people_do() {
     assert!(told.contains("takes neither 'by' nor 'limit'"), "{told}");
     let told = sandbox.tract(&["cost", "--misses", "-n", "3"]);
     assert!(told.contains("cannot be used with"), "{told}");
+}
+
+/// A session of Claude Code whose usage records say more than tokens: a fast reply, searches, a batch, a region, an adviser.
+fn served_in_every_way() -> String {
+    let head = r#""isSidechain":false,"cwd":"/home/ada/mill","sessionId":"5e551020-2222-4333-8444-555555555555","version":"2.1.219""#;
+    let usages = [
+        r#""service_tier":"standard","speed":"fast""#,
+        r#""service_tier":"standard","server_tool_use":{"web_search_requests":7,"web_fetch_requests":3}"#,
+        r#""service_tier":"batch","speed":"standard","inference_geo":"not_available""#,
+        r#""service_tier":"standard","inference_geo":"us""#,
+        r#""service_tier":"standard","iterations":[{"type":"message","input_tokens":400,"output_tokens":600},{"type":"advisor_message","model":"claude-haiku-4-5","input_tokens":9000,"output_tokens":200},{"type":"message","input_tokens":600,"output_tokens":400}]"#,
+    ];
+    let mut lines = String::new();
+    let mut parent = "null".to_owned();
+    for (at, usage) in usages.iter().enumerate() {
+        let time = |seconds: u32| format!("2026-09-03T09:0{at}:{seconds}.000Z");
+        let [asked, said] =
+            ["a", "b"].map(|who| format!(r#""000000{at}{who}-0000-4000-8000-000000000000""#));
+        lines += &format!(
+            r#"{{"parentUuid":{parent},{head},"type":"user","uuid":{asked},"timestamp":"{}","message":{{"role":"user","content":"Question {at}"}}}}"#,
+            time(10)
+        );
+        lines += "\n";
+        lines += &format!(
+            r#"{{"parentUuid":{asked},{head},"type":"assistant","uuid":{said},"timestamp":"{}","requestId":"req_{at}","message":{{"id":"msg_{at}","type":"message","role":"assistant","model":"claude-opus-4-6","content":[{{"type":"text","text":"Answer {at}"}}],"stop_reason":"end_turn","usage":{{"input_tokens":1000,"output_tokens":1000,{usage}}}}}}}"#,
+            time(20)
+        );
+        lines += "\n";
+        parent = said;
+    }
+    lines
+}
+
+#[test]
+fn a_usage_record_is_read_whole_and_what_has_no_price_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", served_in_every_way());
+    sandbox.ok(&["import", "session.jsonl"]);
+    // Five times 0.03, seven searches at a cent, and the adviser's 0.01.
+    assert_snapshot!(sandbox.tract(&["cost", "--by", "model"]), @"
+    claude-opus-4-6   5   5k  0% cached     5k    $0.22
+    claude-haiku-4-5  0   9k  0% cached    200  $0.0100
+    total             5  14k  0% cached  5,200    $0.23
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    note: region 'us' has no price in the list; standard price used for 1 reply
+    note: speed 'fast' has no price in the list; standard price used for 1 reply
+    note: tier 'batch' has no price in the list; standard price used for 1 reply
+    note: not priced: 3 web_fetch_requests, which the list does not have
+    ");
+    // The context is that of the last request, and not of all.
+    let status = sandbox.ok(&["status"]);
+    let tokens = status.lines().find(|line| line.starts_with("Tokens"));
+    assert_snapshot!(tokens.expect("a line"), @"Tokens   1,002 (no budget set)");
+    let shown = sandbox.ok(&["show"]);
+    let words = ["usage", "beside", "counts", "price"];
+    let lines = shown
+        .lines()
+        .filter(|line| words.iter().any(|word| line.starts_with(word)));
+    assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @"
+    usage     600 input, 400 output
+    beside    message: 400 input, 600 output
+    beside    advisor_message of claude-haiku-4-5: 9,000 input, 200 output
+    price     $0.04, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+    // By message it comes to the same.
+    let total = |by: &str| {
+        let said = sandbox.ok(&["cost", "--by", by]);
+        said.lines()
+            .last()
+            .map(|line| line.split_whitespace().last().map(str::to_owned))
+    };
+    assert_eq!(total("message"), total("session"));
+    // And in a bundle.
+    sandbox.ok(&["bundle", "all.bundle"]);
+    let other = Sandbox::new();
+    other.write(
+        "all.bundle",
+        std::fs::read(sandbox.work().join("all.bundle")).expect("a bundle"),
+    );
+    other.ok(&["unbundle", "all.bundle"]);
+    let both = [&sandbox, &other].map(|it| it.ok(&["cost", "--by", "model"]));
+    assert_eq!(both[0], both[1]);
+}
+
+#[test]
+fn names_of_ones_own_stand_for_models() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "session.jsonl",
+        session().replace("claude-opus-4-8", "azure/prod"),
+    );
+    sandbox.ok(&["import", "session.jsonl"]);
+    let told = sandbox.tract(&["cost", "--by", "model"]);
+    assert!(
+        told.contains("no price") && told.contains("azure/prod"),
+        "{told}"
+    );
+    assert_snapshot!(sandbox.tract(&["config", "prices.models", "prod"]), @"
+    exit code: 2
+    --- stderr
+    error: a model's name: 'prod' is not NAME=MODEL
+    ");
+    sandbox.ok(&[
+        "config",
+        "prices.models",
+        "prod = us.anthropic.claude-opus-4-8-v1:0, other=gpt-5.2",
+    ]);
+    assert_snapshot!(sandbox.ok(&["config", "prices.models"]), @"other=gpt-5.2,prod=us.anthropic.claude-opus-4-8-v1:0");
+    // In a region a tenth more.
+    assert_snapshot!(sandbox.tract(&["cost", "--by", "model"]), @"
+    azure/prod  4  400k  90% cached  2k  $0.52
+    total       4  400k  90% cached  2k  $0.52
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+}
+
+/// A session of one reply that ran in a directory, at another hour of a day.
+fn ran_in(cwd: &str, at: usize, day: &str) -> String {
+    let cwd = serde_json::Value::from(cwd);
+    let id = format!("5e5520{at:02}-0000-4000-8000-000000000001");
+    let [asked, said] =
+        ["a", "b"].map(|who| format!("00000{at:02}{who}-0000-4000-8000-000000000000"));
+    let hour = 10 + at;
+    format!(
+        r#"{{"parentUuid":null,"isSidechain":false,"cwd":{cwd},"sessionId":"{id}","version":"2.1.219","type":"user","uuid":"{asked}","timestamp":"{day}T{hour}:00:10.000Z","message":{{"role":"user","content":"Question {at}"}}}}
+{{"parentUuid":"{asked}","isSidechain":false,"cwd":{cwd},"sessionId":"{id}","version":"2.1.219","type":"assistant","uuid":"{said}","timestamp":"{day}T{hour}:00:20.000Z","requestId":"req_{at}","message":{{"id":"msg_{at}","type":"message","role":"assistant","model":"claude-opus-4-8","content":[{{"type":"text","text":"Answer {at}"}}],"stop_reason":"end_turn","usage":{{"input_tokens":1000,"output_tokens":100}}}}}}
+"#
+    )
+}
+
+#[test]
+fn spellings_of_a_directory_are_one_row_and_worktrees_and_links_one_project() {
+    let sandbox = Sandbox::new();
+    let spelled = [
+        r"C:\Users\ada\shop",
+        r"c:\users\ada\Shop",
+        r"\\?\C:\Users\ada\shop",
+        "/mnt/c/Users/ada/shop",
+    ];
+    for (at, cwd) in spelled.into_iter().enumerate() {
+        sandbox.write(&format!("{at}.jsonl"), ran_in(cwd, at, "2026-11-20"));
+        sandbox.ok(&["import", &format!("{at}.jsonl")]);
+    }
+    let told = sandbox.ok(&["cost", "--by", "directory"]);
+    let rows: Vec<&str> = told.lines().collect();
+    assert_eq!(rows.len(), 2, "{told}");
+    assert!(
+        rows[0].to_lowercase().contains(r"c:\users\ada\shop") && rows[0].contains("  4  "),
+        "{told}"
+    );
+    let mill = sandbox.work().join("mill");
+    std::fs::create_dir_all(mill.join(".git/worktrees/tree")).expect("made");
+    let tree = sandbox.work().join("tree");
+    std::fs::create_dir_all(&tree).expect("made");
+    let gitdir = format!("gitdir: {}\n", mill.join(".git/worktrees/tree").display());
+    std::fs::write(tree.join(".git"), gitdir).expect("written");
+    let gone = mill.join(".claude/worktrees/gone");
+    for (at, cwd) in (4..).zip([&mill, &tree, &gone]) {
+        let file = format!("{at}.jsonl");
+        sandbox.write(&file, ran_in(&cwd.display().to_string(), at, "2026-11-23"));
+        sandbox.ok(&["import", &file]);
+    }
+    let rows = |by: &str| sandbox.ok(&["cost", "--by", by]).lines().count();
+    assert_eq!([rows("directory"), rows("project")], [5, 3]);
+    let told = sandbox.ok(&["cost", "--by", "week"]);
+    let weeks = told.lines().map(|line| {
+        let mut words = line.split_whitespace();
+        [words.next(), words.next()].map(|word| word.unwrap_or_default().to_owned())
+    });
+    let weeks: Vec<[String; 2]> = weeks.collect();
+    assert_eq!(
+        weeks,
+        [["2026-W47", "4"], ["2026-W48", "3"], ["total", "7"]]
+    );
+    let months = sandbox.ok(&["cost", "--by", "month"]);
+    assert!(months.starts_with("2026-11  7"), "{months}");
+}
+
+#[test]
+fn several_homes_of_a_client_are_named_with_commas_between() {
+    let sandbox = Sandbox::new();
+    for (at, home) in ["one", "two"].into_iter().enumerate() {
+        let file = format!(
+            "{home}/projects/-home-ada-mill/5e5520{at:02}-0000-4000-8000-000000000001.jsonl"
+        );
+        sandbox.write(&file, ran_in("/home/ada/mill", at, "2026-11-20"));
+    }
+    let both = ["one", "two"].map(|home| sandbox.work().join(home).display().to_string());
+    let mut command = sandbox.command(&["import", "--all"]);
+    command.env("CLAUDE_CONFIG_DIR", both.join(","));
+    assert!(command.output().expect("it runs").status.success());
+    let told = sandbox.ok(&["cost"]);
+    assert_eq!(told.lines().count(), 3, "{told}");
+}
+
+#[test]
+fn requests_that_no_reply_shows_are_a_row_of_their_own() {
+    let sandbox = Sandbox::new();
+    let state = |input: u32, output: u32| {
+        let counts = format!(
+            r#""inputTokens":{input},"outputTokens":{output},"thinkingTokens":0,"cacheReadInputTokens":360000,"cacheCreationInputTokens":32000,"cacheCreationEphemeral5mInputTokens":32000,"cacheCreationEphemeral1hInputTokens":0"#
+        );
+        let title = r#""inputTokens":4000,"outputTokens":200"#;
+        format!(
+            r#"{{"type":"cost-state","sessionId":"5e551011-0000-4000-8000-000000000001","totalCostUSD":9,"modelUsage":{{"claude-opus-4-8":{{{counts}}},"claude-haiku-4-5":{{{title}}}}}}}"#
+        ) + "\n"
+    };
+    // A summary has taken 1,000 tokens and 300; the replies have 8,000 and 2,000 beside what a cache had a part in.
+    let grown = session() + &state(8_500, 2_000) + &state(9_000, 2_300);
+    sandbox.write("session.jsonl", &grown);
+    sandbox.ok(&["import", "session.jsonl"]);
+    let told = sandbox.ok(&["cost"]);
+    let rows: Vec<Vec<&str>> = told
+        .lines()
+        .map(|it| it.split_whitespace().collect())
+        .collect();
+    assert_eq!(
+        rows[1],
+        ["(other", "requests)", "5k", "0%", "cached", "500", "$0.02"]
+    );
+    assert_eq!(
+        rows[2],
+        ["total", "4", "405k", "88%", "cached", "2,500", "$0.49"]
+    );
+    for by in [
+        "agent",
+        "day",
+        "month",
+        "model",
+        "directory",
+        "project",
+        "client",
+        "tool",
+        "message",
+    ] {
+        let told = sandbox.ok(&["cost", "--by", by]);
+        assert!(told.trim_end().ends_with("$0.49"), "{by}: {told}");
+    }
+    // Nobody says when they were made, or behind which reply.
+    for asked in [
+        ["cost", "main"].as_slice(),
+        &["cost", "--since", "2026-01-01"],
+    ] {
+        let told = sandbox.ok(asked);
+        assert!(
+            !told.contains("other requests") && told.contains("$0.47"),
+            "{told}"
+        );
+    }
+    // A client that says less than its replies do says nothing.
+    sandbox.write("session.jsonl", grown + &state(7_000, 2_300));
+    sandbox.ok(&["import", "session.jsonl"]);
+    let told = sandbox.ok(&["cost"]);
+    assert!(
+        told.contains("(other requests)") && told.contains("$0.0050"),
+        "{told}"
+    );
 }

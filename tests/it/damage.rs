@@ -117,6 +117,15 @@ fn with_every_kind_of_row() -> Sandbox {
     let mut command = sandbox.command(&["branch", "hers"]);
     command.env("TRACT_AUTHOR", "Mara");
     assert!(command.output().expect("it runs").status.success());
+    // A reply whose usage record says more than tokens.
+    let searched = r#"{"role":"assistant","content":"found","usage":{"input_tokens":9,"output_tokens":2,"server_tool_use":{"web_search_requests":2}}}"#;
+    sandbox.tract_with(&["commit", "--json", "-"], searched);
+    // A session whose client says what all of its requests came to.
+    let stated = r#"{"type":"user","uuid":"0000000a-0000-4000-8000-000000000000","parentUuid":null,"sessionId":"5e551030-2222-4333-8444-555555555555","cwd":"/w","timestamp":"2026-09-03T09:00:10.000Z","message":{"role":"user","content":"hello"}}
+{"type":"cost-state","sessionId":"5e551030-2222-4333-8444-555555555555","modelUsage":{"claude-opus-4-8":{"inputTokens":9,"outputTokens":2}}}
+"#;
+    sandbox.write("stated.jsonl", stated);
+    sandbox.ok(&["import", "stated.jsonl", "--as", "stated"]);
     // A tool's file that cannot be read.
     let broken = sandbox.home().join(".claude/projects/-w/broken.jsonl");
     fs::create_dir_all(broken.parent().expect("it has one")).expect("made");

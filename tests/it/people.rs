@@ -417,7 +417,7 @@ mod on_a_server {
         let reader = format!("{schema}_r");
         sandbox.ok(&["--repo", &address, "commit", "-r", "user", "-m", "one"]);
         let older = format!(
-            "DROP TABLE authors, turns, origins; DROP INDEX lineages_by_fork, contents_erased; DROP TRIGGER refs_activity ON refs;
+            "DROP TABLE authors, turns, origins, usage_details, stated_usage; DROP INDEX lineages_by_fork, contents_erased; DROP TRIGGER refs_activity ON refs;
              DROP FUNCTION note_activity, last_time; ALTER TABLE refs DROP COLUMN active; UPDATE tract_repository SET format = 6;
              CREATE ROLE {reader} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {reader};
              GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}"
@@ -428,7 +428,7 @@ mod on_a_server {
         insta::assert_snapshot!(refused.replace(&theirs, "[SERVER]"), @r"
         exit code: 1
         --- stderr
-        error: the repository is of format 6 still, which this tract (format 13) reads no more
+        error: the repository is of format 6 still, which this tract (format 14) reads no more
         hint: nothing was changed; the first command of its owner with this tract brings it up to date
         ");
         ok(

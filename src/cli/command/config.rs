@@ -29,6 +29,7 @@ Of the repository, with its default in brackets:
   window.size        how many messages tract view shows [50]
   core.pager         what shows long output on a terminal, such as less -S; cat, or an empty text: nothing does. TRACT_PAGER goes before it, PAGER behind it. With --global it is yours for all repositories [less]
   prices.file        a list of prices for tract cost, by its full path: prices.json as genai-prices publishes it
+  prices.models      which models names of your own stand for, such as deployments on Azure: NAME=MODEL, with commas between [none]
   gc.keep            which imported sessions tract gc keeps: all; the newest so many, such as 100; those of the last days, such as 90d; or either: 100,90d. tract gc --help says what stays in any case [all]
   gc.reflogExpire    how many days tract gc keeps what undo and reflog need; or now, or never [90]
   head.of            whether all of this repository has one HEAD, or each directory its own: repository or directory [directory in the repository of your home directory, else repository]

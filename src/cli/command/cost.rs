@@ -29,7 +29,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui.status("No reply here was counted by its provider");
         return Ok(());
     }
-    let total = CostRow::total(&replies);
+    let total = found.total;
     let rows = found.rows.iter().map(|row| Row::of(head(row, by), row, by));
     let others = found.others.iter().map(|(row, count)| Row {
         count: match by {
@@ -39,11 +39,19 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         ..Row::of(others_of(*count), row, by)
     });
     let rest = found.rest.iter().map(|row| Row::of(REST.into(), row, by));
+    let elsewhere = found.elsewhere.iter().map(|row| Row {
+        count: None,
+        ..Row::of(Label::Dim.of(row.name.clone()), row, by)
+    });
     let total = Row {
         count: Some(total.replies),
         ..Row::of(Label::Strong.of("total"), &total, by)
     };
-    let rows = rows.chain(others).chain(rest).chain([total]);
+    let rows = rows
+        .chain(others)
+        .chain(rest)
+        .chain(elsewhere)
+        .chain([total]);
     let (mut cells, mut ends) = (Vec::new(), Vec::new());
     if app.ui.is_terminal() {
         let what = match by {
@@ -101,7 +109,7 @@ fn head(row: &CostRow, by: CostBy) -> Line {
         CostBy::Tool if name.is_empty() => "(results without a call)".into(),
         CostBy::Tool if [REST, OTHERS].contains(&name) => name.into(),
         CostBy::Tool => Label::Tool.quote(name),
-        CostBy::Day if name.is_empty() => "(no time)".into(),
+        CostBy::Day | CostBy::Week | CostBy::Month if name.is_empty() => "(no time)".into(),
         _ if name.is_empty() => NOBODY.into(),
         _ => Label::Text.quote(name),
     }

@@ -189,6 +189,22 @@ fn billed(repo: &Repo, whole: &CommitWhole, app: &App) -> Result<Vec<(&'static s
             fields.push(("model", Label::Text.quote(model)));
         }
         fields.push(("usage", prices::usage_words(&reply.usage).into()));
+        for iteration in &reply.detail.iterations {
+            let mut line = Label::Text.quote(&iteration.kind);
+            if let Some(model) = &iteration.model {
+                line = line + " of " + Label::Text.quote(model);
+            }
+            let words = prices::usage_words(&iteration.usage());
+            fields.push(("beside", line + format!(": {words}")));
+        }
+        let counts = reply.detail.counts.iter();
+        let counts = counts.map(|(name, count)| {
+            Line::from(format!("{} ", grouped(*count))) + Label::Text.quote(name)
+        });
+        let counts: Vec<Line> = counts.collect();
+        if !counts.is_empty() {
+            fields.push(("counts", Line::join(counts, ", ")));
+        }
         let price = match reply.dollars {
             Some(dollars) => prices::money(dollars) + ", API-equivalent",
             None => "not known".to_owned(),

@@ -281,7 +281,7 @@ impl Runs<'_> {
             Ok(messages) => messages,
             Err(reason) => return Ok(Err(reason)),
         };
-        let usages: Vec<_> = messages.iter().map(|it| it.usage).collect();
+        let usages: Vec<_> = messages.iter().map(|it| it.usage.clone()).collect();
         let served = served_settings(repo, &messages, false, Some(self.base))?;
         let mut drafts: Vec<Draft> = messages
             .into_iter()

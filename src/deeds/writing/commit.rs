@@ -16,7 +16,7 @@ use crate::hash::CommitHash;
 use crate::ingest::{read_message, read_messages};
 use crate::model::budget::Budget;
 use crate::model::tokens::Counter;
-use crate::model::{Author, Draft, EntryId, Message, Part, Role, Settings, Usage};
+use crate::model::{Author, Draft, EntryId, Message, Part, Role, Settings, UsageRecord};
 use crate::repo::{BranchMove, Call, CommitOptions, Committed, Config, Expect, Repo};
 
 /// Append one message, or replace one
@@ -170,7 +170,7 @@ pub type Edited = (EntryId, Message);
 pub struct Writing {
     /// The commits.
     pub drafts: Vec<Draft>,
-    usages: Vec<Option<Usage>>,
+    usages: Vec<Option<UsageRecord>>,
     expect: Option<Expect>,
     counter: Counter,
     moves: Vec<BranchMove>,
@@ -387,7 +387,7 @@ impl CommitParams {
         // What an edit says was not counted so.
         let usages = match edited {
             Some(_) => Vec::new(),
-            None => messages.iter().map(|it| it.usage).collect(),
+            None => messages.iter().map(|it| it.usage.clone()).collect(),
         };
         let drafts = messages.into_iter().map(|it| match &edited {
             Some((entry, old)) => Draft::edit(*entry, Message::clone(&it.message).replacing(old)),

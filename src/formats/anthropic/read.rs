@@ -31,6 +31,6 @@ fn reply(raw: &RawValue) -> Option<Reply> {
         model: body.model.map(|model| model.get().to_owned()),
         tier: counted.service_tier.map(|tier| tier.get().to_owned()),
         time: None,
-        usage: anthropic::usage(body.usage),
+        usage: anthropic::usage_record(body.usage),
     })
 }

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::blocks::{Blocks, Streamed};
 use crate::formats::shared::stream::{EventReader, Replies, Telling};
-use crate::model::Usage;
+use crate::model::{Usage, UsageRecord};
 use crate::tree::Happening;
 use crate::wire::anthropic;
 use crate::wire::json::{decode, string};
@@ -16,7 +16,7 @@ pub(super) struct MessagesReader {
     replies: Replies,
     blocks: Blocks,
     /// What was counted so far: the input at the start of a reply, the output at its end.
-    usage: Option<Usage>,
+    usage: Option<UsageRecord>,
 }
 
 lazy! {
@@ -37,7 +37,7 @@ impl EventReader for MessagesReader {
                 let id = string(begun.id);
                 told.session.clone_from(&id);
                 self.blocks.clear();
-                self.usage = anthropic::usage(begun.usage);
+                self.usage = anthropic::usage_record(begun.usage);
                 told.events = self.replies.begin(id, string(begun.model), None);
             }
             "content_block_start" | "content_block_delta" => {
@@ -50,8 +50,8 @@ impl EventReader for MessagesReader {
                 self.replies.say([what], &mut told);
             }
             "message_delta" => {
-                self.count(anthropic::usage(streamed.usage));
-                told.usage = self.usage;
+                self.count(anthropic::usage_record(streamed.usage));
+                told.usage = self.usage.clone();
             }
             "message_stop" => {
                 let rest = self.blocks.rest(&mut told.notes);
@@ -73,14 +73,19 @@ impl EventReader for MessagesReader {
 
 impl MessagesReader {
     /// Counts are of the whole reply; what a later one leaves out stands.
-    fn count(&mut self, more: Option<Usage>) {
+    fn count(&mut self, more: Option<UsageRecord>) {
         let Some(more) = more else { return };
-        let known = self.usage.get_or_insert_default();
-        let input = if more.input_tokens > 0 { more } else { *known };
-        *known = Usage {
-            output_tokens: more.output_tokens,
-            reasoning_tokens: more.reasoning_tokens,
+        let UsageRecord { usage, detail } = self.usage.get_or_insert_default();
+        let said = more.usage;
+        let input = if said.input_tokens > 0 { said } else { *usage };
+        *usage = Usage {
+            output_tokens: said.output_tokens,
+            reasoning_tokens: said.reasoning_tokens,
             ..input
         };
+        if !more.detail.iterations.is_empty() {
+            detail.iterations.clone_from(&more.detail.iterations);
+        }
+        detail.fuller(more.detail);
     }
 }

@@ -21,8 +21,8 @@ use crate::formats::{
     BranchStart, Input, Midway, Problem, SessionEnd, SessionStart, Sink, Source, Step, StepEntry,
     StepId, again,
 };
-use crate::model::price::is_usual_tier;
-use crate::model::{Message, Millis, Part, Role, Settings, Usage, depth};
+use crate::model::price::is_usual;
+use crate::model::{Message, Millis, Part, Role, Settings, UsageRecord, depth};
 use crate::wire::anthropic;
 use crate::wire::json::{decode, quoted, string};
 
@@ -61,7 +61,7 @@ struct Reader<'a> {
 struct Piece {
     parts: Vec<Part>,
     served: Settings,
-    usage: Option<Usage>,
+    usage: Option<UsageRecord>,
     time: Option<Millis>,
     /// What the client calls it, where the client attached it.
     attached: Option<String>,
@@ -413,7 +413,7 @@ impl Reader<'_> {
         Ok(Piece {
             parts: anthropic::parts(head.content, &mut self.teller.notes)?,
             served: served(&head),
-            usage: anthropic::usage(head.usage),
+            usage: anthropic::usage_record(head.usage),
             time: at,
             ..Piece::default()
         })
@@ -488,8 +488,8 @@ impl Reader<'_> {
         let is_models = matches!(kind, Kind::Assistant | Kind::Mirror(_));
         served.retain(|key, value| {
             let known = next.served.get(key);
-            // The usual tier is only worth a word behind another.
-            let is_usual = key == "service_tier" && known.is_none() && is_usual_tier(value);
+            // The usual way is only worth a word behind another.
+            let is_usual = known.is_none() && is_usual(key, value);
             is_models && role == Role::Assistant && known != Some(value) && !is_usual
         });
         next.served.extend(served.clone());
@@ -501,7 +501,7 @@ impl Reader<'_> {
             .by(spans)
             .at(time)
             .setting(served)
-            .counted(usage.filter(|_| is_models && self.pays(&records)));
+            .recorded(usage.filter(|_| is_models && self.pays(&records)));
         next.step = Some(self.step(step)?);
         Ok(())
     }
@@ -517,16 +517,23 @@ impl Told {
     }
 }
 
-/// The model that made a reply, and the tier of service, as settings.
+/// The model that made a reply, and how it was served, as settings. What a usage record leaves out was the usual.
 fn served(head: &MessageHead<'_>) -> Settings {
-    lazy! { struct Counted { service_tier } }
-    let counted: Counted<'_> = decode(head.usage).unwrap_or_default();
-    let said = [
-        ("model", head.model),
-        ("service_tier", counted.service_tier),
-    ];
-    let said = said.map(|(key, raw)| Some((key.to_owned(), quoted(&string(raw)?))));
-    said.into_iter().flatten().collect()
+    lazy! { struct Counted { service_tier, speed, inference_geo } }
+    let counted: Option<Counted<'_>> = decode(head.usage);
+    let said = |key: &str, raw| Some((key.to_owned(), quoted(&string(raw)?)));
+    let mut served: Settings = said("model", head.model).into_iter().collect();
+    if let Some(counted) = counted {
+        let usual = |key: &str, value: &str| (key.to_owned(), quoted(value));
+        served.extend(said("service_tier", counted.service_tier));
+        let speed = said("speed", counted.speed);
+        served.extend(speed.or_else(|| Some(usual("speed", "standard"))));
+        let region = said("inference_geo", counted.inference_geo);
+        let region = region.filter(|(key, value)| !is_usual(key, value));
+        let anywhere = ("inference_geo".to_owned(), "null".to_owned());
+        served.extend([region.unwrap_or(anywhere)]);
+    }
+    served
 }
 
 /// A decoded object; an empty one where there is none.

@@ -12,7 +12,7 @@ lazy! {
         leaf_uuid = "leafUuid", is_sidechain = "isSidechain", is_api_error_message = "isApiErrorMessage",
         is_compact_summary = "isCompactSummary", is_meta = "isMeta", message, attachment, data, content,
         compact_metadata = "compactMetadata", microcompact_metadata = "microcompactMetadata", summary,
-        custom_title = "customTitle", ai_title = "aiTitle", version,
+        custom_title = "customTitle", ai_title = "aiTitle", version, model_usage = "modelUsage",
         /// What became of what is in the queue, and why.
         operation, reason,
         /// What is sent for an attachment, and whose words it is.

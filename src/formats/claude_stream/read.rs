@@ -157,7 +157,7 @@ impl ClaudeReader {
                 blocks.clear();
                 told.model = string(said.model);
             }
-            "message_delta" => told.usage = anthropic::usage(streamed.usage),
+            "message_delta" => told.usage = anthropic::usage_record(streamed.usage),
             _ => return blocks.streamed(streamed).into_iter().collect(),
         }
         Vec::new()

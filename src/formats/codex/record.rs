@@ -153,6 +153,7 @@ pub(super) struct TokenInfo {
 pub(super) struct TokenUsage {
     pub input_tokens: u64,
     pub cached_input_tokens: u64,
+    pub cache_write_input_tokens: u64,
     pub output_tokens: u64,
     pub reasoning_output_tokens: u64,
     pub total_tokens: u64,

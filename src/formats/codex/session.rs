@@ -462,7 +462,7 @@ impl<'s> Reader<'s> {
         }
         self.replies.total = total;
         let usage = Usage::new(last.input_tokens, last.output_tokens)
-            .cached(last.cached_input_tokens, 0)
+            .cached(last.cached_input_tokens, last.cache_write_input_tokens)
             .reasoned(last.reasoning_output_tokens);
         self.close()?;
         let held = &mut self.replies.held;

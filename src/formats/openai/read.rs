@@ -34,6 +34,6 @@ fn reply(raw: &RawValue) -> Option<Reply> {
         time: body
             .created
             .map(|seconds| Millis((seconds * 1000.0) as i64)),
-        usage: openai::usage(body.usage),
+        usage: openai::usage_record(body.usage),
     })
 }

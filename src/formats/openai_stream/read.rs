@@ -58,7 +58,7 @@ impl EventReader for ChunkReader {
         let id = string(chunk.id).filter(|id| !id.is_empty());
         told.session.clone_from(&id);
         told.time = seconds(chunk.created);
-        told.usage = openai::usage(chunk.usage.filter(|usage| usage.get() != "null"));
+        told.usage = openai::usage_record(chunk.usage.filter(|usage| usage.get() != "null"));
         let (first, others): (Vec<_>, Vec<_>) = choices
             .into_iter()
             .partition(|choice| decode::<u64>(choice.index).unwrap_or_default() == 0);
@@ -81,7 +81,7 @@ impl EventReader for ChunkReader {
             if self.replies.is_open() && string(choice.finish_reason).is_some() {
                 let what = self.finish(&mut told.notes);
                 self.replies.say(what, &mut told);
-                let usage = told.usage;
+                let usage = told.usage.take();
                 self.replies.end(usage, &mut told);
             }
         }

@@ -1,14 +1,16 @@
 //! One record of a session: its place in the tree, and what is said in it.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::formats::shared::list::Listed;
 use crate::formats::shared::parts;
 use crate::formats::{Descent, Step};
-use crate::model::{Message, Part, Role, Span, Usage};
+use crate::model::{Message, Part, Role, Span, Usage, UsageDetail, UsageRecord};
 use crate::wire::Notes;
 use crate::wire::gemini::message_parts;
 use crate::wire::json::{Raw, decode, is_true, quoted, string};
+use crate::wire::usage::by_modality;
 
 lazy! {
     /// What of a record is looked at.
@@ -95,7 +97,7 @@ impl Record<'_> {
             Step::append(message, span)
                 .at(parts::time(self.timestamp))
                 .by_model(model)
-                .counted(usage(self.usage_metadata)),
+                .recorded(usage(self.usage_metadata)),
         );
         Ok(listed)
     }
@@ -127,8 +129,13 @@ pub(super) fn message_of(raw: &RawValue, notes: &mut Notes) -> Result<Option<Mes
 }
 
 /// What the provider counted: all that is no prompt was said.
-fn usage(raw: Raw<'_>) -> Option<Usage> {
+fn usage(raw: Raw<'_>) -> Option<UsageRecord> {
     let counts: Counts<'_> = decode(raw)?;
+    let mut detail = UsageDetail::default();
+    let all: Value = decode(raw)?;
+    by_modality(all.get("promptTokensDetails"), "input", &mut detail);
+    by_modality(all.get("candidatesTokensDetails"), "output", &mut detail);
+    by_modality(all.get("cacheTokensDetails"), "cached", &mut detail);
     let input_tokens = decode::<u64>(counts.prompt_token_count)?;
     let total = decode::<u64>(counts.total_token_count);
     let said = total.and_then(|total| total.checked_sub(input_tokens));
@@ -136,5 +143,6 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
     let usage = Usage::new(input_tokens, output_tokens.unwrap_or(0));
     let count = |raw| decode::<u64>(raw).unwrap_or(0);
     let usage = usage.cached(count(counts.cached_content_token_count), 0);
-    Some(usage.reasoned(count(counts.thoughts_token_count)))
+    let usage = usage.reasoned(count(counts.thoughts_token_count));
+    Some(UsageRecord { usage, detail })
 }

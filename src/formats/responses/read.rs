@@ -12,7 +12,7 @@ use crate::formats::shared::records::Held;
 use crate::formats::shared::spans::{Broken, elements, members};
 use crate::formats::shared::teller::Teller;
 use crate::formats::{Action, Source, Step};
-use crate::model::{Message, Role, Settings, Usage, depth};
+use crate::model::{Message, Role, Settings, UsageRecord, depth};
 use crate::wire::json::string;
 use crate::wire::openai;
 use crate::wire::responses::{self, Meaning};
@@ -94,9 +94,11 @@ impl Reader<'_, '_> {
                 "instructions" if bytes.get(at.start) == Some(&b'"') => {}
                 "usage" if is_response => {
                     let usage = text.decode(at).ok();
-                    let usage = usage.and_then(|(raw, _)| openai::usage(Some(&raw)));
+                    let usage = usage.and_then(|(raw, _)| openai::usage_record(Some(&raw)));
                     if let Some(step) = self.held.as_mut().filter(|_| self.is_reply) {
-                        step.usage = usage.filter(|usage| *usage != Usage::default());
+                        let record = usage.filter(|record| *record != UsageRecord::default());
+                        step.usage = record.as_ref().map(|record| record.usage);
+                        step.detail = record.map(|record| record.detail).unwrap_or_default();
                     }
                 }
                 "created_at" if is_response => {

@@ -192,13 +192,13 @@ impl ResponsesReader {
                 let text = error["message"].as_str();
                 let text = text.or(Some("the response failed"));
                 self.replies.fail(text, told);
-                told.usage = openai::usage(body.usage);
+                told.usage = openai::usage_record(body.usage);
             }
             "response.cancelled" => {
                 told.events.extend(self.replies.cut());
-                self.replies.end(openai::usage(body.usage), told);
+                self.replies.end(openai::usage_record(body.usage), told);
             }
-            _ => self.replies.end(openai::usage(body.usage), told),
+            _ => self.replies.end(openai::usage_record(body.usage), told),
         }
     }
 }

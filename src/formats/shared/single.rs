@@ -11,7 +11,7 @@ use crate::formats::shared::lines::mend;
 use crate::formats::shared::records::json_error;
 use crate::formats::shared::remarked::Remarked;
 use crate::formats::{Action, Format, Problem, Sink, Source, Step, sniff};
-use crate::model::{Message, Role, Sealed, Usage};
+use crate::model::{Message, Role, Sealed, UsageRecord};
 use crate::wire::json::{quoted, string};
 use crate::wire::{Notes, anthropic, openai};
 
@@ -24,7 +24,7 @@ pub struct SingleMessage {
     /// The message, with its name.
     pub message: Sealed<Message>,
     /// What the provider counted for it.
-    pub usage: Option<Usage>,
+    pub usage: Option<UsageRecord>,
     /// The model that made it, as JSON.
     pub model: Option<String>,
     /// The tier of service.
@@ -131,9 +131,9 @@ impl SingleMessage {
             return;
         }
         let response: Response<'_> = serde_json::from_str(text).unwrap_or_default();
-        let counted = anthropic::usage(response.usage);
-        let counted = counted.filter(|usage| *usage != Usage::default());
-        self.usage = self.usage.or(counted);
+        let counted = anthropic::usage_record(response.usage);
+        let counted = counted.filter(|record| *record != UsageRecord::default());
+        self.usage = self.usage.take().or(counted);
         let named = string(response.model).map(|model| quoted(&model));
         self.model = self.model.take().or(named);
         self.tier = Remarked::of(&[text.to_owned()]).tier;
@@ -178,7 +178,10 @@ impl Sink for Found {
         if let Action::Append(message) = step.action {
             self.messages.push(SingleMessage {
                 message: message.into(),
-                usage: step.usage,
+                usage: step.usage.map(|usage| UsageRecord {
+                    usage,
+                    detail: step.detail,
+                }),
                 model: step.settings.remove("model"),
                 tier: None,
             });

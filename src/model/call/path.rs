@@ -58,6 +58,48 @@ pub fn is_below(cwd: &str, directory: &Path) -> bool {
     !directory.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// What all spellings of one directory have in common. Windows knows both slashes and no case, writes a drive in either
+/// case, and may put `\\\\?\\` before it; WSL has the drives below `/mnt`, and Windows what is in WSL below `\\\\wsl$`.
+///
+/// ```
+/// use tract::model::call::one_spelling;
+///
+/// let all = [r"C:\Users\mara\shop", r"c:/users/mara/Shop/", r"\\?\C:\Users\mara\shop", "/mnt/c/Users/mara/shop"];
+/// assert!(all.iter().all(|it| one_spelling(it) == "c:/users/mara/shop"));
+/// assert_eq!(one_spelling(r"\\wsl.localhost\Ubuntu\home\mara"), "/home/mara");
+/// assert_eq!(one_spelling("/home/mara/Shop/"), "/home/mara/Shop");
+/// ```
+pub fn one_spelling(path: &str) -> String {
+    let slashed = path.replace('\\', "/");
+    let plain = slashed.strip_prefix("//?/").unwrap_or(&slashed);
+    let plain = plain.trim_end_matches('/');
+    let lower = plain.to_ascii_lowercase();
+    let in_wsl = ["//wsl$/", "//wsl.localhost/"].iter().find_map(|front| {
+        lower.starts_with(front).then_some(())?;
+        let (_, path) = plain[front.len()..].split_once('/')?;
+        Some(format!("/{path}"))
+    });
+    if let Some(path) = in_wsl {
+        return path;
+    }
+    let is_drive =
+        |drive: &str| matches!(drive.as_bytes(), [letter] if letter.is_ascii_alphabetic());
+    let mounted = lower
+        .strip_prefix("/mnt/")
+        .map(|it| it.split_once('/').unwrap_or((it, "")));
+    match (mounted, lower.split_once(':')) {
+        (Some((drive, rest)), _) if is_drive(drive) => format!(
+            "{drive}:/{}",
+            plain[plain.len() - rest.len()..].to_lowercase()
+        )
+        .trim_end_matches('/')
+        .to_owned(),
+        (_, Some((drive, _))) if is_drive(drive) => plain.to_lowercase(),
+        _ if plain.is_empty() => path.to_owned(),
+        _ => plain.to_owned(),
+    }
+}
+
 /// A path in at most so many characters: what is cut stands in the middle, and the file's name is
 /// never cut.
 ///

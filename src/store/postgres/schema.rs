@@ -18,7 +18,7 @@ const TABLES: [&str; 2] = [
 ];
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 9] = [
+const ADDED: [&str; 10] = [
     include_str!("../../../migrations/postgres/0003_words.sql"),
     include_str!("../../../migrations/postgres/0004_merges.sql"),
     include_str!("../../../migrations/postgres/0005_authors.sql"),
@@ -28,6 +28,7 @@ const ADDED: [&str; 9] = [
     include_str!("../../../migrations/postgres/0009_turns.sql"),
     include_str!("../../../migrations/postgres/0010_activity.sql"),
     include_str!("../../../migrations/postgres/0011_origins.sql"),
+    include_str!("../../../migrations/postgres/0012_usage_details.sql"),
 ];
 
 /// The format that this program reads and writes.

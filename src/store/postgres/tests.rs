@@ -147,7 +147,7 @@ fn a_repository_of_an_older_format_gets_what_it_lacks() {
     let tip = contract::line(&create(&address), 2);
     let mut client = client(&address);
     let before =
-        "DROP TABLE segments, words, authors, turns, origins; DROP INDEX commits_merging, lineages_by_fork, contents_erased;
+        "DROP TABLE segments, words, authors, turns, origins, usage_details, stated_usage; DROP INDEX commits_merging, lineages_by_fork, contents_erased;
          DROP TRIGGER refs_activity ON refs; DROP FUNCTION note_activity, last_time; ALTER TABLE refs DROP COLUMN active;
          INSERT INTO refs (name, target) VALUES ('refs/heads/old', (SELECT max(id) FROM commits));
          UPDATE tract_repository SET format = 4";
@@ -157,7 +157,7 @@ fn a_repository_of_an_older_format_gets_what_it_lacks() {
     assert!(is_here(&store, &hash));
     let format = "SELECT format FROM tract_repository";
     let format: i32 = client.query_one(format, &[]).expect("asked").get(0);
-    assert_eq!(format, 13);
+    assert_eq!(format, 14);
     let branches = store.read().expect("a view").active_branches(None, 9);
     let [(old, of)] = &branches.expect("listed")[..] else {
         panic!("there is one branch");

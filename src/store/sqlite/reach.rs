@@ -13,7 +13,7 @@ use crate::store::{ByReach, Dropped, Objects, Reachability, ReachabilityMut, row
 
 /// Indexes for the columns that may name a commit and that nobody else looks by: for each commit
 /// that goes, SQLite looks for all that could name it.
-const NAMES: [(&str, &str); 8] = [
+const NAMES: [(&str, &str); 9] = [
     ("commits_by_parent", "commits (parent)"),
     ("reflog_by_old", "reflog (old_target)"),
     ("reflog_by_new", "reflog (new_target)"),
@@ -22,6 +22,7 @@ const NAMES: [(&str, &str); 8] = [
     ("resumes_by_commit", "resumes (commit_id)"),
     ("adopted_by_theirs", "adopted (theirs)"),
     ("adopted_by_ours", "adopted (ours)"),
+    ("usage_details_by_commit", "usage_details (commit_id)"),
 ];
 
 /// The commits by whose paths all else is judged.

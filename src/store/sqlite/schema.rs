@@ -19,15 +19,24 @@ use crate::error::{Error, Result};
 const TABLES: &str = include_str!("../../../migrations/0001_repository.sql");
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 3] = [
+const ADDED: [&str; 4] = [
     AUTHORS,
     include_str!("../../../migrations/0004_activity.sql"),
     ORIGINS,
+    USAGE_DETAILS,
 ];
 
 const AUTHORS: &str = include_str!("../../../migrations/0003_authors.sql");
 
 const ORIGINS: &str = include_str!("../../../migrations/0005_origins.sql");
+
+const USAGE_DETAILS: &str = include_str!("../../../migrations/0006_usage_details.sql");
+
+/// What a provider's own tools did was in no index of the formats before. The next search makes them anew.
+const FORGET_INDEXES: &str = "
+    INSERT INTO search (search) VALUES ('delete-all');
+    DELETE FROM words;
+    DELETE FROM segments;";
 
 /// The newest format that this program reads and writes: what a repository has from its first commit on that has a
 /// second parent or an origin.
@@ -199,6 +208,7 @@ pub(super) fn upgrade(connection: &Connection) -> Result<()> {
         transaction
             .execute_batch(&tell_activity())
             .map_err(engine)?;
+        transaction.execute_batch(FORGET_INDEXES).map_err(engine)?;
         let now = PLAIN + (found - UPGRADED) % 2;
         let told = transaction.pragma_update(None, "user_version", now);
         told.map_err(engine)?;
@@ -209,7 +219,7 @@ pub(super) fn upgrade(connection: &Connection) -> Result<()> {
 /// The same for one that stays as it is: what it lacks is there for this connection, and empty.
 pub(super) fn complete(connection: &Connection) -> Result<()> {
     let added = added(format(connection)?);
-    for (at, table) in [(0, AUTHORS), (2, ORIGINS)] {
+    for (at, table) in [(0, AUTHORS), (2, ORIGINS), (3, USAGE_DETAILS)] {
         if added <= at {
             let (table, _) = table.split_once("CREATE INDEX").unwrap_or((table, ""));
             let beside = table.replace("CREATE TABLE", "CREATE TEMP TABLE");
@@ -254,6 +264,11 @@ impl Session<'_> {
     /// Whether what sessions began with has no place here, likewise.
     pub(super) fn lacks_origins(&self) -> Result<bool> {
         Ok(added(self.format()?) < 3)
+    }
+
+    /// Whether what usage records say beyond tokens has no place here, likewise.
+    pub(super) fn lacks_usage_details(&self) -> Result<bool> {
+        Ok(added(self.format()?) < 4)
     }
 
     fn format(&self) -> Result<u32> {

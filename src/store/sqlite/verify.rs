@@ -70,6 +70,10 @@ fn schema(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
     if session.lacks_authors()? {
         wanted.execute("DROP TABLE authors", [])?;
     }
+    if session.lacks_usage_details()? {
+        wanted.execute("DROP TABLE usage_details", [])?;
+        wanted.execute("DROP TABLE stated_usage", [])?;
+    }
     if session.lacks_origins()? {
         wanted.execute("DROP TABLE origins", [])?;
         wanted.execute("DROP INDEX contents_erased", [])?;

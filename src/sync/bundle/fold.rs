@@ -136,6 +136,7 @@ struct Folder<'a> {
     written: HashSet<ContentHash>,
     told: HashSet<CommitHash>,
     counted: HashSet<CommitHash>,
+    detailed: HashSet<CommitHash>,
     needed: BTreeSet<CommitHash>,
     resumed: HashSet<String>,
     /// The number of each session file, by its session and its fingerprint.
@@ -161,6 +162,7 @@ impl<'a> Folder<'a> {
             written: HashSet::new(),
             told: HashSet::new(),
             counted: HashSet::new(),
+            detailed: HashSet::new(),
             needed: BTreeSet::new(),
             resumed: HashSet::new(),
             sources: HashMap::new(),
@@ -242,9 +244,13 @@ impl<'a> Folder<'a> {
                         self.line(word, rest)?;
                     }
                 }
-                "usage" => {
+                "usage" | "usage-detail" => {
                     let name = name_in(rest)?;
-                    if self.own.contains(&name) && self.counted.insert(name) {
+                    let told = match word {
+                        "usage" => &mut self.counted,
+                        _ => &mut self.detailed,
+                    };
+                    if self.own.contains(&name) && told.insert(name) {
                         self.line(word, rest)?;
                     }
                 }

@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, hex};
 use crate::model::expansion::Expanded;
 use crate::model::{
-    Commit, Head, Message, Millis, Operation, RefName, RefValue, Role, Sealed, Span, Usage, depth,
+    Commit, Head, Message, Millis, Operation, RefName, RefValue, Role, Sealed, Span, Usage,
+    UsageDetail, depth,
 };
 use crate::repo::ancestry::{History, leads_to};
 use crate::repo::call::{Call, On};
@@ -345,6 +346,7 @@ impl<'a> Taken<'a> {
             "erased" => self.erased(rest)?,
             "commit" => self.commit(rest)?,
             "usage" => self.usage(rest)?,
+            "usage-detail" => self.usage_detail(rest)?,
             "resumed" => self.resumed(rest)?,
             "source" => self.source(rest, lines)?,
             "records" => self.records(rest)?,
@@ -479,6 +481,18 @@ impl<'a> Taken<'a> {
             *count = number(text)?;
         }
         self.wait(Object::Usage(commit, Usage::of_numbers(numbers)), rest);
+        Ok(())
+    }
+
+    /// Writes what a usage record says beyond tokens, where nothing is known of that here.
+    fn usage_detail(&mut self, rest: &str) -> Result<()> {
+        let (commit, text) = rest.split_once(' ').ok_or_else(|| broken(SHORT))?;
+        let commit = self.own(commit)?;
+        let detail = UsageDetail::from_text(text);
+        let detail = detail.ok_or_else(|| broken("a usage that is none"))?;
+        if self.tx.usage_details(&[commit])?.is_empty() {
+            self.tx.put_usage_detail(&commit, &detail)?;
+        }
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use super::*;
 use crate::hash::{ContentHash, fingerprint, hex};
 use crate::model::{
     Commit, Draft, EntryId, Message, Millis, Operation, Role, Sealed, Settings, Span, Usage,
+    UsageDetail,
 };
 use crate::repo::{Call, CommitOptions, On, Repo};
 use crate::store::{ResumeRow, SessionRow, SourceState};
@@ -44,6 +45,9 @@ fn repository() -> Repo {
         .expect("kept");
     let usage = Usage::of_numbers([7, 9, 5, 2, 1, 4]);
     tx.put_usage(&tip, usage).expect("kept");
+    let mut detail = UsageDetail::default();
+    detail.count("web_search_requests", 3);
+    tx.put_usage_detail(&tip, &detail).expect("kept");
     tx.commit().expect("durable");
     repo
 }
@@ -127,6 +131,8 @@ fn what_was_bundled_arrives_and_arriving_twice_adds_nothing() {
         here.usage(&[tip]).expect("reads"),
         there.usage(&[tip]).expect("reads")
     );
+    let details = here.usage_details(&[tip]).expect("reads");
+    assert_eq!(details[&tip].counts["web_search_requests"], 3);
     let session = &done.refs[1].ours;
     assert_eq!(
         here.session(session).expect("reads"),

@@ -399,6 +399,13 @@ impl Writing<'_> {
                     self.line("usage", &format!("{commit} {counts}"))?;
                 }
             }
+            let details = self.view.usage_details(some)?;
+            for commit in some {
+                if let Some(detail) = details.get(commit) {
+                    let commit = self.renamed(commit);
+                    self.line("usage-detail", &format!("{commit} {}", detail.to_text()))?;
+                }
+            }
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ mod write;
 
 pub use blocks::{Block, Place, Server, is_thought, text_block};
 pub use cited::{cited, may_cite};
-pub use read::{message, parts, system, usage};
+pub use read::{message, parts, system, usage, usage_record};
 pub use write::{block, content, result_blocks, tool_result, tool_use, written};
 
 /// The provider's name in thinking and opaque parts.

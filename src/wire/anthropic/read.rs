@@ -5,12 +5,16 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use crate::model::{Media, MediaSource, Message, Part, Role, Usage, depth};
+use crate::model::{
+    Iteration, Media, MediaSource, Message, Part, Role, Usage, UsageDetail, UsageRecord, depth,
+};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, has_content, is_true};
+use crate::wire::usage::Numbers;
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
@@ -162,44 +166,83 @@ fn media(block: &Block<'_>) -> Option<Media> {
 
 /// What was counted for a reply; its input is said in three.
 pub fn usage(raw: Raw<'_>) -> Option<Usage> {
-    #[derive(Deserialize)]
-    struct Counts {
-        input_tokens: Option<u64>,
-        cache_creation_input_tokens: Option<u64>,
-        cache_creation: Option<Written>,
-        cache_read_input_tokens: Option<u64>,
-        output_tokens: Option<u64>,
-        output_tokens_details: Option<Said>,
+    usage_record(raw).map(|record| record.usage)
+}
+
+/// The kind of an iteration that is the model's own.
+const OWN: &str = "message";
+
+/// A usage record, read whole.
+///
+/// # Source
+///
+/// <https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool>: what an adviser or a compaction took is in
+/// `iterations` alone. Of the model's own iterations, `output_tokens` is the sum, and the input that of the first, or of all.
+/// The last one was given the whole context.
+pub fn usage_record(raw: Raw<'_>) -> Option<UsageRecord> {
+    let mut record: Value = decode(raw)?;
+    let iterations = record.as_object_mut()?.remove("iterations");
+    let mut detail = UsageDetail::default();
+    let whole = counted(&record, &mut detail);
+    let (mut own, mut others) = (Vec::new(), Vec::new());
+    let mut parts = UsageDetail::default();
+    for iteration in iterations
+        .as_ref()
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        let text = |key: &str| iteration[key].as_str().map(str::to_owned);
+        let kind = text("type").unwrap_or_else(|| OWN.to_owned());
+        let usage = counted(iteration, &mut parts);
+        let is_own = kind == OWN;
+        let made = Iteration::new(kind, text("model"), usage);
+        if is_own { &mut own } else { &mut others }.push(made);
     }
-    #[derive(Deserialize)]
-    struct Written {
-        ephemeral_1h_input_tokens: Option<u64>,
+    detail.fuller(parts);
+    let sum = own
+        .iter()
+        .fold(Usage::default(), |sum, it| sum.plus(it.usage()));
+    let is_all = sum.input_tokens >= whole.input_tokens && sum.output_tokens >= whole.output_tokens;
+    let mut usage = whole;
+    match own.pop() {
+        Some(one) if own.is_empty() => usage = whole.fuller(one.usage()),
+        Some(last) if is_all => {
+            usage = last.usage();
+            let reasoning = whole.reasoning_tokens.saturating_sub(sum.reasoning_tokens);
+            usage.reasoning_tokens = usage.reasoning_tokens.saturating_add(reasoning);
+            detail.iterations = own;
+        }
+        // A record that was written before the reply was whole.
+        _ => {}
     }
-    #[derive(Deserialize)]
-    struct Said {
-        thinking_tokens: Option<u64>,
-    }
-    let counts: Counts = decode(raw)?;
-    let [new, cached, written] = [
-        counts.input_tokens,
-        counts.cache_read_input_tokens,
-        counts.cache_creation_input_tokens,
+    detail.iterations.append(&mut others);
+    Some(UsageRecord { usage, detail })
+}
+
+/// The tokens of a record or of one of its iterations; what else it counts goes to the detail.
+fn counted(record: &Value, detail: &mut UsageDetail) -> Usage {
+    let mut numbers = Numbers::of(record);
+    let mut take = |path: &str| numbers.take(path).unwrap_or(0);
+    let [new, cached] = ["input_tokens", "cache_read_input_tokens"].map(&mut take);
+    let [minutes, hour] = [
+        "cache_creation.ephemeral_5m_input_tokens",
+        "cache_creation.ephemeral_1h_input_tokens",
     ]
-    .map(Option::unwrap_or_default);
-    let hour = counts
-        .cache_creation
-        .and_then(|it| it.ephemeral_1h_input_tokens);
-    let reasoning = counts
-        .output_tokens_details
-        .and_then(|it| it.thinking_tokens);
+    .map(&mut take);
+    let written = take("cache_creation_input_tokens").max(minutes.saturating_add(hour));
+    let output = take("output_tokens");
+    let reasoning = take("output_tokens_details.thinking_tokens");
+    numbers.rest(detail, |path| {
+        Some(path.strip_prefix("server_tool_use.")?.to_owned())
+    });
     let input = new.saturating_add(cached).saturating_add(written);
-    let usage = Usage::new(input, counts.output_tokens.unwrap_or(0))
-        .cached(cached, written)
-        .reasoned(reasoning.unwrap_or(0));
-    Some(Usage {
-        written_hour_tokens: hour.unwrap_or(0),
-        ..usage
-    })
+    Usage {
+        written_hour_tokens: hour,
+        ..Usage::new(input, output)
+            .cached(cached, written)
+            .reasoned(reasoning)
+    }
 }
 
 #[cfg(test)]

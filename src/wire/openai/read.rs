@@ -1,13 +1,17 @@
 //! OpenAI's JSON to messages.
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use crate::model::{Media, MediaSource, Message, Part, Role, Usage, depth};
+use crate::model::{
+    Media, MediaSource, Message, Part, Role, Usage, UsageDetail, UsageRecord, depth,
+};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, has_content, type_of};
 use crate::wire::media::{image_at, owned_data};
+use crate::wire::usage::Numbers;
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
@@ -134,38 +138,52 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
 
 /// What was counted for a reply, by either API's names; what a cache had a part in is said as part of the input.
 pub fn usage(raw: Raw<'_>) -> Option<Usage> {
-    #[derive(Deserialize)]
-    struct Counts {
-        prompt_tokens: Option<u64>,
-        input_tokens: Option<u64>,
-        prompt_tokens_details: Option<Details>,
-        input_tokens_details: Option<Details>,
-        completion_tokens: Option<u64>,
-        output_tokens: Option<u64>,
-        completion_tokens_details: Option<Details>,
-        output_tokens_details: Option<Details>,
+    usage_record(raw).map(|record| record.usage)
+}
+
+/// A usage record, read whole.
+pub fn usage_record(raw: Raw<'_>) -> Option<UsageRecord> {
+    let record: Value = decode(raw)?;
+    record.as_object()?;
+    let mut numbers = Numbers::of(&record);
+    let input = ["prompt_tokens_details", "input_tokens_details"];
+    let output = ["completion_tokens_details", "output_tokens_details"];
+    let mut first = |places: &[&str], name: &str| {
+        let paths: Vec<String> = places.iter().map(|at| format!("{at}.{name}")).collect();
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        numbers.first(&paths).unwrap_or(0)
+    };
+    let cached = first(&input, "cached_tokens");
+    let written = first(&input, "cache_write_tokens");
+    let reasoning = first(&output, "reasoning_tokens");
+    let sent = numbers.first(&["prompt_tokens", "input_tokens"]);
+    let said = numbers.first(&["completion_tokens", "output_tokens"]);
+    let (sent, mut said) = (sent.unwrap_or(0), said.unwrap_or(0));
+    // xAI counts reasoning beside the reply: the total tells.
+    let total = numbers.first(&["total_tokens"]).unwrap_or(0);
+    if reasoning > 0 && total == sent.saturating_add(said).saturating_add(reasoning) {
+        said = said.saturating_add(reasoning);
     }
-    #[derive(Default, Deserialize)]
-    struct Details {
-        cached_tokens: Option<u64>,
-        cache_write_tokens: Option<u64>,
-        reasoning_tokens: Option<u64>,
-    }
-    let counts: Counts = decode(raw)?;
-    let input = counts.prompt_tokens_details.or(counts.input_tokens_details);
-    let output = counts.completion_tokens_details;
-    let output = output.or(counts.output_tokens_details);
-    let (input, output) = (input.unwrap_or_default(), output.unwrap_or_default());
-    let [sent, said, cached, written, reasoning] = [
-        counts.prompt_tokens.or(counts.input_tokens),
-        counts.completion_tokens.or(counts.output_tokens),
-        input.cached_tokens,
-        input.cache_write_tokens,
-        output.reasoning_tokens,
-    ]
-    .map(Option::unwrap_or_default);
-    let usage = Usage::new(sent, said).cached(cached, written);
-    Some(usage.reasoned(reasoning))
+    let mut detail = UsageDetail::default();
+    numbers.rest(&mut detail, |path| {
+        let below = |places: [&str; 2]| {
+            let below = |at: &str| path.strip_prefix(at)?.strip_prefix('.');
+            places.iter().find_map(|at| below(at))
+        };
+        let name = match (below(input), below(output)) {
+            // Text is the rest of all.
+            (Some("text_tokens"), _) | (_, Some("text_tokens")) => String::new(),
+            (Some(kind @ ("audio_tokens" | "image_tokens")), _) => format!("input_{kind}"),
+            (_, Some(kind @ ("audio_tokens" | "image_tokens"))) => format!("output_{kind}"),
+            (Some(other), _) | (_, Some(other)) => other.to_owned(),
+            (None, None) => return None,
+        };
+        Some(name)
+    });
+    let usage = Usage::new(sent, said)
+        .cached(cached, written)
+        .reasoned(reasoning);
+    Some(UsageRecord { usage, detail })
 }
 
 fn opaque(data: String, kind: &str, notes: &mut Notes) -> Part {

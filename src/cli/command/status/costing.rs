@@ -3,7 +3,6 @@
 //! Only for those who ask: it takes a walk over the path, and a list of prices that takes its time to be read.
 
 use tract::model::Usage;
-use tract::model::price::Served;
 use tract::query::{Bill, ProviderSays, Status};
 use tract::render::plural;
 use tract::repo::Repo;
@@ -34,15 +33,11 @@ pub fn tell(app: &mut App, repo: &Repo, status: &Status) -> Result<()> {
     )];
     // What is sent next is the newest reply's request, and what has come since.
     if let ProviderSays::Counts { usage, .. } = &status.provider
-        && let Some(model) = repo.model_at(&tip)?
+        && let served = repo.served_at(&tip)?
+        && let Some(served) = served.served()
     {
         let tokens = status.provider.total(status.total).tokens;
         let now = Some(app.now());
-        let tier = repo.tier_at(&tip)?;
-        let served = Served {
-            model: &model,
-            tier: tier.as_deref(),
-        };
         let of = |usage: Usage| prices.of(served, &usage, now).map(prices::money);
         let said = match (of(warm(usage, tokens)), of(cold(usage, tokens))) {
             (Some(warm), Some(cold)) if usage.cached_tokens + usage.written_tokens > 0 => {

@@ -13,7 +13,7 @@ pub(in crate::formats) mod write;
 
 use serde_json::value::RawValue;
 
-use crate::model::{Message, Millis, Usage};
+use crate::model::{Message, Millis, UsageRecord};
 use crate::wire::Notes;
 
 pub(in crate::formats) use read::read;
@@ -31,7 +31,7 @@ pub(in crate::formats) struct Reply {
     /// When it was made.
     pub(in crate::formats) time: Option<Millis>,
     /// What was counted.
-    pub(in crate::formats) usage: Option<Usage>,
+    pub(in crate::formats) usage: Option<UsageRecord>,
 }
 
 /// What the two formats do differently.

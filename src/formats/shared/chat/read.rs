@@ -252,7 +252,7 @@ fn reply(dialect: &Dialect, mut teller: ObjectTeller<'_, '_>, start: usize) -> R
             .at(reply.time)
             .by_model(reply.model.clone())
             .in_tier(reply.tier.clone());
-        teller.step(step.counted(reply.usage.filter(|_| number == 0)))?;
+        teller.step(step.recorded(reply.usage.clone().filter(|_| number == 0)))?;
     }
     teller.end()
 }

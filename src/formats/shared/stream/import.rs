@@ -12,7 +12,7 @@ use crate::formats::{
     Action, Cover, Exporter, Format, HideStep, Input, Problem, SessionEnd, SessionStart, Shape,
     Sink, Source, Step,
 };
-use crate::model::{Millis, Span, Usage, depth};
+use crate::model::{Millis, Span, UsageRecord, depth};
 use crate::tree::{Event, Fold, NodeId, Sequence};
 
 /// A format of events, each record of which `R` reads.
@@ -72,7 +72,7 @@ pub(super) struct Line {
     span: Span,
     time: Option<Millis>,
     model: Option<String>,
-    usage: Option<Usage>,
+    usage: Option<UsageRecord>,
     /// Between which nodes those lie that it made, for each of its events.
     pub(super) gave: Vec<(NodeId, NodeId)>,
 }
@@ -207,7 +207,10 @@ pub(super) fn steps(said: Vec<Said>, before: usize, lines: &[Line]) -> Vec<Step>
         let Some(step) = steps.get_mut(at) else {
             continue;
         };
-        step.usage = line.usage.or(step.usage);
+        if let Some(record) = &line.usage {
+            step.usage = Some(record.usage);
+            step.detail = record.detail.clone();
+        }
         if let Some(model) = &line.model {
             let model = Value::from(model.as_str()).to_string();
             step.settings.insert("model".to_owned(), model);

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::model::{Millis, Usage};
+use crate::model::{Millis, UsageRecord};
 use crate::tree::Event;
 use crate::wire::Notes;
 
@@ -26,7 +26,7 @@ pub struct Telling {
     /// The model that speaks.
     pub model: Option<String>,
     /// What the provider counted for the reply that this record ends.
-    pub usage: Option<Usage>,
+    pub usage: Option<UsageRecord>,
     /// The type of the record, where it tells nothing of the conversation.
     pub other: Option<String>,
     /// What was kept opaque.

@@ -2,7 +2,7 @@
 //! nobody else's words. Deliberately absent: any provider's spelling.
 
 use super::reader::Telling;
-use crate::model::{Millis, Part, Usage};
+use crate::model::{Millis, Part, UsageRecord};
 use crate::tree::{Event, Happening};
 
 /// The reply under way, and what is known of it before it says anything.
@@ -69,7 +69,7 @@ impl Replies {
     }
 
     /// It is complete.
-    pub(in crate::formats) fn end(&mut self, usage: Option<Usage>, told: &mut Telling) {
+    pub(in crate::formats) fn end(&mut self, usage: Option<UsageRecord>, told: &mut Telling) {
         self.is_open = false;
         told.usage = usage;
         told.events.push(Happening::TurnEnd.into());

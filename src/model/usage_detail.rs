@@ -1,0 +1,212 @@
+//! What a usage record says beyond the tokens of one request: the other requests behind a reply, and counts in other
+//! units.
+//!
+//! Deliberately absent: how a provider spells it ([`crate::wire`]), and what it costs ([`super::price`]).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Usage;
+
+/// A usage record, read whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct UsageRecord {
+    /// The tokens of the request whose context the reply was given; of several the last.
+    pub usage: Usage,
+    /// All else.
+    pub detail: UsageDetail,
+}
+
+/// What a usage record says beyond [`Usage`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct UsageDetail {
+    /// The other requests that the provider made for the reply: the model's own before the last one, a compaction, an
+    /// adviser's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub iterations: Vec<Iteration>,
+    /// What is counted beside tokens, and tokens of a kind of their own, by their names. Hostile until escaped.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<String, u64>,
+    /// Numbers that are no counts, such as amounts of money, as they came. Hostile until escaped.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub amounts: BTreeMap<String, String>,
+}
+
+/// A request behind a reply that is not the one whose context the reply was given.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Iteration {
+    /// What the provider calls its kind: `message`, `compaction`, `advisor_message`. Hostile until escaped.
+    pub kind: String,
+    /// The model, where it is not the reply's. Hostile until escaped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The numbers of what was counted.
+    counted: [u64; 6],
+}
+
+impl Iteration {
+    /// One of a kind.
+    pub fn new(kind: impl Into<String>, model: Option<String>, usage: Usage) -> Self {
+        Self {
+            kind: kind.into(),
+            model,
+            counted: usage.numbers(),
+        }
+    }
+
+    /// What was counted for it.
+    pub fn usage(&self) -> Usage {
+        Usage::of_numbers(self.counted)
+    }
+}
+
+impl UsageDetail {
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.iterations.is_empty() && self.counts.is_empty() && self.amounts.is_empty()
+    }
+
+    /// The tokens of the other requests.
+    pub fn iterated(&self) -> Usage {
+        let usages = self.iterations.iter().map(Iteration::usage);
+        usages.fold(Usage::default(), Usage::plus)
+    }
+
+    /// Counts so many more of something.
+    pub fn count(&mut self, name: impl Into<String>, count: u64) {
+        if count > 0 {
+            let sum = self.counts.entry(name.into()).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+
+    /// Takes in another account of the same: of two numbers the greater one.
+    pub fn fuller(&mut self, other: Self) {
+        for (name, count) in other.counts {
+            let known = self.counts.entry(name).or_default();
+            *known = count.max(*known);
+        }
+        for (name, amount) in other.amounts {
+            self.amounts.entry(name).or_insert(amount);
+        }
+    }
+
+    /// As it is kept.
+    pub(crate) fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("it is JSON")
+    }
+
+    /// Reads that back; none where it is not as it is written.
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        let read: Self = serde_json::from_str(text).ok()?;
+        (read.to_text() == text).then_some(read)
+    }
+}
+
+/// What a client says that all requests of a session came to, those that no reply shows among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatedUsage {
+    /// By model.
+    pub models: Vec<Iteration>,
+}
+
+impl StatedUsage {
+    /// What is kind of it.
+    const KIND: &str = "stated";
+
+    /// That a model's requests came to so much.
+    pub fn add(&mut self, model: String, usage: Usage) {
+        self.models
+            .push(Iteration::new(Self::KIND, Some(model), usage));
+    }
+
+    /// What is left of it beyond the replies that are known: `known` says what those of a model come to. Of a model of
+    /// which the client says less than its replies do, nothing is.
+    pub fn beyond(&self, known: impl Fn(&str) -> Usage) -> Vec<(String, Usage)> {
+        let mut left = Vec::new();
+        for stated in &self.models {
+            let model = stated.model.clone().unwrap_or_default();
+            let (all, known) = (stated.usage(), known(&model));
+            let mut numbers = all.numbers().into_iter().zip(known.numbers());
+            // Clients say less of reasoning than providers do.
+            let covers = numbers.by_ref().take(5).all(|(all, known)| all >= known);
+            let more = all.minus(known);
+            if covers && more.input_tokens.saturating_add(more.output_tokens) > 0 {
+                left.push((model, more));
+            }
+        }
+        left
+    }
+
+    /// As it is kept.
+    pub(crate) fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("it is JSON")
+    }
+
+    /// Reads that back; none where it is not as it is written.
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        let read: Self = serde_json::from_str(text).ok()?;
+        (read.to_text() == text).then_some(read)
+    }
+}
+
+impl From<Usage> for UsageRecord {
+    fn from(usage: Usage) -> Self {
+        Self {
+            usage,
+            detail: UsageDetail::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_says_beyond_its_replies_is_left() {
+        let mut stated = StatedUsage::default();
+        stated.add("a".to_owned(), Usage::new(100, 10).cached(60, 20));
+        stated.add("b".to_owned(), Usage::new(50, 5));
+        stated.add("c".to_owned(), Usage::new(7, 1));
+        let text = stated.to_text();
+        assert_eq!(StatedUsage::from_text(&text), Some(stated.clone()));
+        let left = stated.beyond(|model| match model {
+            "a" => Usage::new(70, 8).cached(60, 0),
+            // A process that was killed said nothing of its last requests.
+            "b" => Usage::new(50, 6),
+            _ => Usage::default(),
+        });
+        let more = Usage::new(30, 2).cached(0, 20);
+        assert_eq!(
+            left,
+            [("a".to_owned(), more), ("c".to_owned(), Usage::new(7, 1))]
+        );
+    }
+
+    #[test]
+    fn a_detail_is_read_as_it_was_kept() {
+        let mut detail = UsageDetail::default();
+        assert_eq!((detail.to_text().as_str(), detail.is_empty()), ("{}", true));
+        let usage = Usage::new(120, 7).cached(10, 80).reasoned(3);
+        let adviser = Iteration::new("advisor_message", Some("m".to_owned()), usage);
+        detail.iterations = vec![Iteration::new("message", None, Usage::new(5, 1)), adviser];
+        detail.count("web_search_requests", 7);
+        detail.count("nothing", 0);
+        detail.amounts.insert("cost".to_owned(), "0.1".to_owned());
+        let text = detail.to_text();
+        assert_eq!(
+            text,
+            r#"{"iterations":[{"kind":"message","counted":[5,1,0,0,0,0]},{"kind":"advisor_message","model":"m","counted":[120,7,10,80,0,3]}],"counts":{"web_search_requests":7},"amounts":{"cost":"0.1"}}"#
+        );
+        assert_eq!(UsageDetail::from_text(&text), Some(detail.clone()));
+        assert_eq!(detail.iterated(), usage.plus(Usage::new(5, 1)));
+        for odd in ["", "{\"x\":1}", "{ }", "[]"] {
+            assert_eq!(UsageDetail::from_text(odd), None, "{odd}");
+        }
+    }
+}
