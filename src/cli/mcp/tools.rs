@@ -17,6 +17,7 @@ use tract::repo::On;
 use super::arguments::{self, Argument, Kind};
 use super::asking::{Asking, Caller, Memory};
 use super::telling::{self, Told};
+use super::withheld::Withheld;
 
 /// The name of the prompt.
 pub const HANDOVER: &str = "handover";
@@ -194,6 +195,7 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
             Place::All => &[Place::All],
         };
         let (mut groups, mut known) = (Vec::new(), HashSet::new());
+        let mut withheld = Withheld::of(at)?;
         for place in places {
             let directory = asking.directory.clone();
             let directory = directory.filter(|_| *place == Place::Project);
@@ -213,13 +215,14 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
             let mut found = params.call(at)?.found;
             // What the agent has asked and was told before says nothing new.
             found.retain(|one| !one.is_own && known.insert(one.id.clone()));
+            withheld.found(&mut found);
             groups.push((place.name(), found));
             if known.len() >= ENOUGH {
                 break;
             }
         }
         if !known.is_empty() {
-            return Ok(telling::found(&groups, &calendar).into());
+            return Ok(withheld.told(telling::found(&groups, &calendar)));
         }
         Ok("Nothing found. Other words may.".to_owned().into())
     })
@@ -248,8 +251,11 @@ fn read(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Tol
             last: last.map(|last| asking.within(last)),
             around: asked.around,
         };
-        let read = params.call(at)?;
-        Ok(telling::read(&read, asked.page.unwrap_or(1), &calendar))
+        let mut read = params.call(at)?;
+        let mut withheld = Withheld::of(at)?;
+        withheld.read(&mut read);
+        let page = asked.page.unwrap_or(1);
+        Ok(withheld.told(telling::read(&read, page, &calendar)))
     })
 }
 
@@ -268,7 +274,10 @@ fn dropped(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<
             rev: asked.compaction,
             within: asking.tip.clone(),
         };
-        Ok(telling::dropped(&params.call(at)?, &calendar).into())
+        let mut dropped = params.call(at)?;
+        let mut withheld = Withheld::of(at)?;
+        withheld.dropped(&mut dropped);
+        Ok(withheld.told(telling::dropped(&dropped, &calendar)))
     })
 }
 
@@ -298,7 +307,9 @@ fn did(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told
         if answer.acts.is_empty() && asking.tip.is_some() {
             answer = params(None).call(at)?;
         }
-        Ok(telling::did(&answer, &calendar).into())
+        let mut withheld = Withheld::of(at)?;
+        withheld.did(&mut answer);
+        Ok(withheld.told(telling::did(&answer, &calendar)))
     })
 }
 
@@ -321,7 +332,7 @@ fn context(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<
         } else {
             None
         };
-        Ok(telling::context(&status, cost.as_ref()).into())
+        Ok(Withheld::of(at)?.told(telling::context(&status, cost.as_ref())))
     })
 }
 
