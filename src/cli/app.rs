@@ -25,7 +25,9 @@ use tract::store::{Look, Seat, Servers};
 use super::identity;
 use super::pager::Pager;
 use super::ui::{Surroundings, Ui};
-use super::user_config::{ALLOW, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
+use super::user_config::{
+    ALLOW, RECALL_WHERE, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME, UserConfig,
+};
 use super::work::{Log, Work};
 use super::{Failure, Globals, Result};
 
@@ -518,6 +520,12 @@ impl App {
     pub fn resumes_secrets(&self) -> Result<bool> {
         let config = self.user_config()?;
         Ok(config.values(SECRETS_RESUME).any(|value| value == ALLOW))
+    }
+
+    /// How far an agent's memory looks at most, where the user has set it.
+    pub fn recall_where(&self) -> Result<Option<String>> {
+        let config = self.user_config()?;
+        Ok(config.values(RECALL_WHERE).last().map(str::to_owned))
     }
 
     /// Where this machine keeps something beside a repository; none for one that is gone with this program, and where

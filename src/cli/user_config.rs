@@ -19,6 +19,10 @@ pub const SAFE_DIRECTORY: &str = "safe.directory";
 pub const SECRETS_ALLOW: &str = "secrets.allow";
 /// Whether `resume` writes secrets: [`ALLOW`].
 pub const SECRETS_RESUME: &str = "secrets.resume";
+/// How far `recall` and `did` look for an agent at most: one of [`PLACES`].
+pub const RECALL_WHERE: &str = "recall.where";
+/// This conversation, conversations of this directory, all conversations.
+pub const PLACES: [&str; 3] = ["here", "project", "all"];
 /// It does.
 pub const ALLOW: &str = "allow";
 
@@ -32,9 +36,10 @@ pub struct UserConfig {
 
 impl UserConfig {
     /// The keys that there are.
-    pub const KEYS: [&str; 5] = [
+    pub const KEYS: [&str; 6] = [
         AUTHOR_NAME,
         CORE_PAGER,
+        RECALL_WHERE,
         SAFE_DIRECTORY,
         SECRETS_ALLOW,
         SECRETS_RESUME,

@@ -234,6 +234,42 @@ fn an_agent_remembers_what_its_compaction_removed() {
 }
 
 #[test]
+fn no_tool_hands_a_secret_to_a_model() {
+    let sandbox = Sandbox::new();
+    sandbox.tract(&["init"]);
+    let secret = ["zQ4", "wombat", "7Lq", "K2"].concat();
+    let command = json!({ "command": format!("PGPASSWORD={secret} psql -h db shop") }).to_string();
+    let messages = json!({ "messages": [
+        { "role": "user", "content": format!("The shop's database: my password is {secret}, keep it.") },
+        { "role": "assistant", "content": null, "tool_calls": [
+            { "id": "c1", "type": "function", "function": { "name": "bash", "arguments": command } }] },
+        { "role": "tool", "tool_call_id": "c1", "content": format!("connected to shop, pw={secret}") },
+        { "role": "assistant", "content": "The shop's database answers." },
+    ] });
+    std::fs::write(sandbox.work().join("talk.json"), messages.to_string()).expect("written");
+    sandbox.tract(&["import", "talk.json"]);
+    let mut client = Client::of(sandbox.command(&["mcp"]));
+    let ask = [
+        (
+            "recall",
+            json!({ "query": "shop database password", "where": "all" }),
+        ),
+        ("read", json!({ "id": ":1..:3" })),
+        ("did", json!({ "command": "psql" })),
+    ];
+    for (tool, arguments) in ask {
+        let told = client.told(tool, arguments);
+        assert!(!told.contains("wombat"), "{tool}: {told}");
+        assert!(told.contains("[redacted:password]"), "{tool}: {told}");
+        assert!(told.contains("(tract left out "), "{tool}: {told}");
+    }
+    sandbox.tract(&["truncate", "--keep", "1"]);
+    let told = client.told("dropped", json!({}));
+    assert!(!told.contains("wombat"), "{told}");
+    assert!(told.contains("(tract left out "), "{told}");
+}
+
+#[test]
 fn three_ages_of_the_protocol_are_spoken() {
     let sandbox = Sandbox::new();
     let mut client = Client::new(&sandbox);

@@ -160,6 +160,67 @@ fn each_directory_has_its_newest_session_until_another_is_chosen() {
     assert_eq!(home.log("gamma")[0], "Done. (gamma 2)");
 }
 
+/// A client that does not say in which conversation it is, is in that of the directory's HEAD.
+#[test]
+fn memory_has_no_word_of_another_project_unless_it_is_asked_for() {
+    let Some(home) = home() else { return };
+    std::fs::create_dir(home.at("new")).expect("made");
+    let told = |directory: &str, calls: &[(&str, serde_json::Value)]| {
+        let calls = calls.iter().zip(1..).map(|((name, arguments), id)| {
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name, "arguments": arguments } })
+                .to_string()
+        });
+        let calls: Vec<String> = calls.collect();
+        home.given(directory, &["mcp"], &calls.join("\n"))
+    };
+    let near = [
+        ("recall", json!({ "query": "done" })),
+        ("recall", json!({ "query": "done", "where": "project" })),
+        ("did", json!({ "command": "go" })),
+        ("dropped", json!({})),
+        ("context", json!({})),
+    ];
+    let alpha = told("alpha", &near);
+    assert!(
+        alpha.contains("In this directory's newest conversation"),
+        "{alpha}"
+    );
+    assert!(
+        alpha.contains("Done. (alpha 3)") && alpha.contains("Done. (alpha 0)"),
+        "{alpha}"
+    );
+    for directory in ["alpha", "alpha/src", "new", ""] {
+        let told = told(directory, &near);
+        let others = ["(beta", "(gamma"];
+        assert!(
+            !others.iter().any(|it| told.contains(it)),
+            "{directory}: {told}"
+        );
+        assert!(
+            directory.starts_with("alpha") || !told.contains("(alpha"),
+            "{directory}: {told}"
+        );
+    }
+    let all = [("recall", json!({ "query": "done", "where": "all" }))];
+    let told_all = told("alpha", &all);
+    assert!(
+        told_all.contains("In all conversations") && told_all.contains("Done. (beta 1)"),
+        "{told_all}"
+    );
+
+    home.tract("alpha", &["config", "--global", "recall.where", "project"]);
+    let kept = told("alpha", &all);
+    assert!(
+        !kept.contains("(beta") && kept.contains("recall.where keeps this to project"),
+        "{kept}"
+    );
+    let said = home.said(
+        "alpha",
+        &["config", "--global", "recall.where", "everywhere"],
+    );
+    assert!(said.contains("none of here, project, all"), "{said}");
+}
+
 #[test]
 fn a_directory_without_sessions_begins_a_conversation_of_its_own() {
     let Some(home) = home() else { return };

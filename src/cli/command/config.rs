@@ -8,7 +8,9 @@ use tract::render::Line;
 use tract::repo::{AUTHOR_NAME, Config, On};
 
 use crate::cli::pager::CORE_PAGER;
-use crate::cli::user_config::{ALLOW, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
+use crate::cli::user_config::{
+    ALLOW, PLACES, RECALL_WHERE, SECRETS_ALLOW, SECRETS_RESUME, UserConfig,
+};
 use crate::cli::{App, Failure, Result};
 
 /// Read or change settings
@@ -128,6 +130,14 @@ fn global(deed: &ConfigParams, app: &mut App) -> Result<()> {
         Some(value) if key == SECRETS_RESUME => match value {
             ALLOW => config.add(key, value),
             _ => Err(Failure::usage(format!("{key}: '{value}' is not {ALLOW}"))),
+        },
+        Some(value) if key == RECALL_WHERE => match value {
+            place if PLACES.contains(&place) => config.set(key, place),
+            _ => {
+                let places = PLACES.join(", ");
+                let what = format!("{key}: '{value}' is none of {places}");
+                Err(Failure::usage(what))
+            }
         },
         Some(value) => config.add(key, &safe(value, app)?),
         None if config.values(key).next().is_none() => {

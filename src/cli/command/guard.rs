@@ -18,7 +18,7 @@ use tract::repo::On;
 
 use crate::cli::door::{Surroundings, Watch, Worker};
 use crate::cli::hook::Hook;
-use crate::cli::mcp::Asking;
+use crate::cli::mcp::{Asking, Withheld};
 use crate::cli::{App, Failure, Result, guarded};
 
 /// Say what a compaction must not lose, and give back what it lost
@@ -164,12 +164,12 @@ fn answer(args: &Args, hook: &Hook, app: &App) -> Result<Option<String>> {
     };
     let mut surroundings = Surroundings::of(app);
     match keep(&surroundings, event, &file, heard) {
-        Ok(keep) => say(event, args.chars.into(), &keep).map(Some),
+        Ok(keep) => say(event, args.chars.into(), &keep, app).map(Some),
         Err(fault) => {
             // What cannot be written can still be said.
             surroundings.forget_repository();
             if let Ok(keep) = keep(&surroundings, event, &file, heard) {
-                say(event, args.chars.into(), &keep)?;
+                say(event, args.chars.into(), &keep, app)?;
             }
             Err(fault.into())
         }
@@ -199,7 +199,7 @@ fn keep(
 }
 
 /// Prints what is for the model; in a sentence what that was.
-fn say(event: Event, chars: usize, keep: &Keep) -> Result<String> {
+fn say(event: Event, chars: usize, keep: &Keep, app: &App) -> Result<String> {
     let (before, after) = match event {
         Event::PreCompact => (MUST_HOLD, ""),
         Event::SessionStart if keep.is_compacted => (BEFORE, AFTER),
@@ -210,9 +210,21 @@ fn say(event: Event, chars: usize, keep: &Keep) -> Result<String> {
         }
     };
     let frame = before.chars().count() + after.chars().count() + 2;
-    let digest = digest(keep, chars.saturating_sub(frame));
+    let mut room = chars.saturating_sub(frame);
+    let (digest, note) = loop {
+        let mut digest = digest(keep, room);
+        let mut withheld = Withheld::with(app.secrets()?);
+        withheld.text(&mut digest.text);
+        let note = withheld.note().unwrap_or_default();
+        // What stands in a secret's place may be longer than that, and the note takes room as well.
+        let long = digest.text.chars().count() + note.chars().count() + 1;
+        if note.is_empty() || long <= chars.saturating_sub(frame) || room == 0 {
+            break (digest, note);
+        }
+        room = room.saturating_sub(long - chars.saturating_sub(frame));
+    };
     if !digest.text.is_empty() {
-        let lines = [before, &digest.text, after];
+        let lines = [before, digest.text.trim_end(), &note, after];
         let lines = lines.iter().filter(|text| !text.is_empty());
         let text: String = lines.map(|text| format!("{text}\n")).collect();
         let mut out = io::stdout();

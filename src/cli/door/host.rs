@@ -61,6 +61,13 @@ impl Surroundings {
         self.env.client_project.clone()
     }
 
+    /// Whether it is the repository of the user's home, which holds sessions of many directories.
+    pub fn is_home(&self, repo: &Repo) -> bool {
+        let real = |path: &Path| path.canonicalize().ok();
+        let root = repo.directory().and_then(Path::parent).and_then(real);
+        root.is_some() && root == self.env.home.as_deref().and_then(real)
+    }
+
     /// Whether the repository is one in memory, which no second thread can see.
     pub fn is_ephemeral(&self) -> bool {
         self.globals.ephemeral
@@ -169,6 +176,11 @@ impl Worker {
     /// Where the tools keep their sessions.
     pub fn tool_dirs(&self) -> Result<ToolDirs, ApiError> {
         Host::tool_dirs(&*self.app.borrow())
+    }
+
+    /// How far an agent's memory looks at most, where the user has set it.
+    pub fn recall_where(&self) -> Result<Option<String>, ApiError> {
+        self.app.borrow().recall_where().map_err(fault)
     }
 
     /// A request begins.

@@ -43,8 +43,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The conversation that asks.
 #[derive(Clone, Debug, Default)]
 pub struct Asking {
-    /// Its newest message, as a revision; none: what HEAD is on.
+    /// Its newest message, as a revision: where the client does not say which conversation it is in, that of the
+    /// directory's HEAD; none: nothing was said here.
     pub tip: Option<String>,
+    /// Whether the client says which conversation it is in.
+    pub is_known: bool,
+    /// Whether all that the repository holds is of this project: it is not a home's.
+    pub is_all_here: bool,
     /// The branch that follows it.
     pub branch: Option<RefName>,
     /// Its session.
@@ -78,7 +83,7 @@ impl Memory {
             .project()
             .or_else(|| std::env::current_dir().ok());
         let directory = directory.map(|directory| directory.display().to_string());
-        let intake = &*self.intake;
+        let (intake, surroundings) = (&*self.intake, &self.surroundings);
         self.worker.with_or_memory(caller.watch, |at| {
             let mut asking = Asking {
                 directory,
@@ -87,6 +92,13 @@ impl Memory {
             if let Some(file) = file {
                 let _turn = intake.turn(&*at.is_cancelled)?;
                 asking.take_in(at, &file, "mcp", true)?;
+            }
+            asking.is_known = asking.tip.is_some();
+            asking.is_all_here = at.repo.seat().is_none() && !surroundings.is_home(at.repo);
+            // The HEAD of the home itself is that of no directory below it.
+            let is_own = asking.is_all_here || at.repo.seat().is_some();
+            if !asking.is_known && is_own {
+                asking.tip = at.repo.head(&at.on)?.commit().map(|tip| tip.to_string());
             }
             if (at.is_cancelled)() {
                 return Err(tract::Error::Cancelled.into());

@@ -12,6 +12,7 @@ mod progress;
 mod server;
 mod telling;
 mod tools;
+mod withheld;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -23,6 +24,7 @@ use asking::{Caller, Memory};
 pub use server::serve;
 use telling::Told;
 use tools::Tool;
+pub use withheld::Withheld;
 
 /// The versions that are spoken, the newest first.
 const VERSIONS: [&str; 5] = [

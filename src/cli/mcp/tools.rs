@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tract::deeds::{
-    AnnotateParams, ApiError, At, CostParams, DidParams, DroppedParams, FindParams, Method,
-    ReadParams, Spelled, StatusParams, WrittenTime,
+    AnnotateParams, ApiError, At, CostParams, DidAnswer, DidParams, DroppedParams, FindParams,
+    Method, ReadParams, Spelled, StatusParams, WrittenTime,
 };
 use tract::ingest::adopt;
 use tract::repo::On;
@@ -16,6 +16,7 @@ use tract::repo::On;
 use super::arguments::{self, Argument, Kind};
 use super::asking::{Asking, Caller, Memory};
 use super::telling::{self, Told};
+use super::withheld::Withheld;
 
 /// The name of the prompt.
 pub const HANDOVER: &str = "handover";
@@ -166,14 +167,28 @@ enum Place {
 }
 
 impl Place {
-    const fn name(self) -> &'static str {
+    const fn name(self, asking: &Asking) -> &'static str {
         match self {
-            Self::Here => "this conversation",
+            Self::Here if asking.is_known => "this conversation",
+            Self::Here => "this directory's newest conversation",
+            Self::Project if asking.is_all_here => "conversations of this project",
             Self::Project => "conversations of this directory",
             Self::All => "all conversations",
         }
     }
+
+    /// No further than the user allows.
+    fn allowed(self, most: Option<&str>) -> Self {
+        match (self, most) {
+            (_, Some("here")) => Self::Here,
+            (Self::All, Some("project")) => Self::Project,
+            (asked, _) => asked,
+        }
+    }
 }
+
+/// What is said where nobody knows which conversation asks.
+const NOWHERE: &str = "Nothing is known of this conversation yet.";
 
 /// How many messages are enough not to look any further.
 const ENOUGH: usize = 4;
@@ -181,20 +196,38 @@ const ENOUGH: usize = 4;
 fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
     let asked: Recall = taken(arguments)?;
     let calendar = memory.worker.calendar();
+    let most = memory.worker.recall_where()?;
     memory.with(caller, |at, asking| {
-        // Where little is here, it may be elsewhere: that is told as well, and saves a second question.
-        let places = match asked.place {
-            Place::Here => &[Place::Here, Place::Project, Place::All][..],
-            Place::Project => &[Place::Project, Place::All],
-            Place::All => &[Place::All],
+        let wanted = asked.place.allowed(most.as_deref());
+        // Where little is here, it may be in another conversation of the project: that is told as well, and saves a
+        // second question. Other projects are asked for by name.
+        let places = match wanted {
+            Place::Here if most.as_deref() == Some("here") => &[Place::Here][..],
+            Place::Here => &[Place::Here, Place::Project],
+            Place::Project => &[Place::Project],
+            Place::All => &[Place::Here, Place::Project, Place::All],
+        };
+        let kept = match (asked.place, most.as_deref()) {
+            (asked, Some(most)) if asked != wanted => {
+                format!("\n(the user's setting recall.where keeps this to {most})")
+            }
+            _ => String::new(),
         };
         let (mut groups, mut known) = (Vec::new(), HashSet::new());
+        let mut withheld = Withheld::of(at)?;
         for place in places {
             let directory = asking.directory.clone();
-            let directory = directory.filter(|_| *place == Place::Project);
+            let directory = directory.filter(|_| *place == Place::Project && !asking.is_all_here);
             let is_known = |it: &String| at.repo.directory_named(it, Path::new("")).is_ok();
-            // Where no session ran there is nothing to look through.
-            if directory.as_ref().is_some_and(|it| !is_known(it)) {
+            let is_nothing = match place {
+                Place::Here => asking.tip.is_none(),
+                // Where no session ran there is nothing to look through; of the home itself all is below it.
+                Place::Project if !asking.is_all_here => {
+                    at.repo.seat().is_none() || directory.as_ref().is_none_or(|it| !is_known(it))
+                }
+                Place::Project | Place::All => false,
+            };
+            if is_nothing {
                 continue;
             }
             let params = FindParams {
@@ -208,15 +241,21 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
             let mut found = params.call(at)?.found;
             // What the agent has asked and was told before says nothing new.
             found.retain(|one| !one.is_own && known.insert(one.id.clone()));
-            groups.push((place.name(), found));
-            if known.len() >= ENOUGH {
+            withheld.found(&mut found);
+            groups.push((place.name(asking), found));
+            if wanted != Place::All && known.len() >= ENOUGH {
                 break;
             }
         }
         if !known.is_empty() {
-            return Ok(telling::found(&groups, &calendar).into());
+            return Ok(withheld.told(telling::found(&groups, &calendar) + &kept));
         }
-        Ok("Nothing found. Other words may.".to_owned().into())
+        let hint = if wanted == Place::All || most.is_some() {
+            "Other words may."
+        } else {
+            "Other words may, or where: all, which looks through other projects as well."
+        };
+        Ok(format!("Nothing found. {hint}{kept}").into())
     })
 }
 
@@ -243,8 +282,11 @@ fn read(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Tol
             last: last.map(|last| asking.within(last)),
             around: asked.around,
         };
-        let read = params.call(at)?;
-        Ok(telling::read(&read, asked.page.unwrap_or(1), &calendar))
+        let mut read = params.call(at)?;
+        let mut withheld = Withheld::of(at)?;
+        withheld.read(&mut read);
+        let page = asked.page.unwrap_or(1);
+        Ok(withheld.told(telling::read(&read, page, &calendar)))
     })
 }
 
@@ -259,11 +301,17 @@ fn dropped(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<
     let asked: Dropped = taken(arguments)?;
     let calendar = memory.worker.calendar();
     memory.with(caller, |at, asking| {
+        if asking.is_nowhere(at) && asked.compaction.is_none() {
+            return Ok(NOWHERE.to_owned().into());
+        }
         let params = DroppedParams {
             rev: asked.compaction,
             within: asking.tip.clone(),
         };
-        Ok(telling::dropped(&params.call(at)?, &calendar).into())
+        let mut dropped = params.call(at)?;
+        let mut withheld = Withheld::of(at)?;
+        withheld.dropped(&mut dropped);
+        Ok(withheld.told(telling::dropped(&dropped, &calendar)))
     })
 }
 
@@ -281,6 +329,7 @@ struct Did {
 fn did(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
     let asked: Did = taken(arguments)?;
     let calendar = memory.worker.calendar();
+    let most = memory.worker.recall_where()?;
     memory.with(caller, |at, asking| {
         let params = |within: Option<String>| DidParams {
             path: asked.path.clone(),
@@ -289,11 +338,19 @@ fn did(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told
             within,
             limit: None,
         };
-        let mut answer = params(asking.tip.clone()).call(at)?;
-        if answer.acts.is_empty() && asking.tip.is_some() {
+        let nothing = DidAnswer { acts: Vec::new() };
+        let mut answer = match &asking.tip {
+            Some(tip) => params(Some(tip.clone())).call(at)?,
+            None => nothing,
+        };
+        // Of a home, all would be what was done for other projects, too.
+        let is_wide = asking.is_all_here && most.as_deref() != Some("here");
+        if answer.acts.is_empty() && is_wide {
             answer = params(None).call(at)?;
         }
-        Ok(telling::did(&answer, &calendar).into())
+        let mut withheld = Withheld::of(at)?;
+        withheld.did(&mut answer);
+        Ok(withheld.told(telling::did(&answer, &calendar)))
     })
 }
 
@@ -304,6 +361,9 @@ struct Nothing {}
 fn context(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
     let Nothing {} = taken(arguments)?;
     memory.with(caller, |at, asking| {
+        if asking.is_nowhere(at) {
+            return Ok(NOWHERE.to_owned().into());
+        }
         let mut on = asking.on(at);
         std::mem::swap(&mut at.on, &mut on);
         let status = StatusParams::default().call(at)?;
@@ -311,12 +371,13 @@ fn context(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<
             rev: asking.tip.clone(),
             ..CostParams::default()
         };
-        let cost = if status.position.commit.is_some() {
+        // Without a conversation there is no cost of it.
+        let cost = if asking.tip.is_some() && status.position.commit.is_some() {
             Some(params.call(at)?)
         } else {
             None
         };
-        Ok(telling::context(&status, cost.as_ref()).into())
+        Ok(Withheld::of(at)?.told(telling::context(&status, cost.as_ref())))
     })
 }
 
@@ -352,6 +413,11 @@ fn pin(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told
 }
 
 impl Asking {
+    /// Whether nothing is known of the conversation, so that what HEAD is on may be another project's.
+    fn is_nowhere(&self, at: &At<'_>) -> bool {
+        self.tip.is_none() && !self.is_all_here && at.repo.seat().is_none()
+    }
+
     /// The branch of the conversation, where it has one; else what HEAD is on.
     fn on(&self, at: &At<'_>) -> On {
         match &self.branch {

@@ -196,6 +196,7 @@ impl Secrets {
             how: How::Before(look),
         };
         let mut rules: Vec<Rule> = forms::FORMS.trim().lines().map(Rule::of).collect();
+        rules.push(before("private-key", &["-----END "], key_before));
         rules.push(before("url-password", &["://"], named::in_url));
         rules.push(before("password", &named::NAMES, named::value));
         let all = rules.iter().enumerate();
@@ -434,6 +435,40 @@ impl Secrets {
     }
 }
 
+/// What is left of a private key before its last line, which begins at `at`; its beginning was cut off.
+fn key_before(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let line = &text[at + 9..text.len().min(at + 80)];
+    let name = memmem::find(line, b"-----").map(|end| &line[..end])?;
+    if !name.ends_with(b"PRIVATE KEY") && !name.ends_with(b"PRIVATE KEY BLOCK") {
+        return None;
+    }
+    // Base64 in lines, which may be numbered, quoted or marked as added.
+    let is_of_it = |it: &&u8| it.is_ascii_alphanumeric() || b"+/=\\ \t\r\n>|".contains(it);
+    let room = &text[at.saturating_sub(KEY_BYTES)..at];
+    let len = room.iter().rev().take_while(is_of_it).count();
+    work::looked_at(len);
+    // It begins with the first long run: what is told before it has words.
+    let body = &text[at - len..at];
+    let is_letter = |it: &u8| it.is_ascii_alphanumeric() || b"+/=".contains(it);
+    let mut runs = body.split(|it| !is_letter(it));
+    let first = runs.find(|run| run.len() >= 24)?;
+    let mut start = body
+        .as_ptr_range()
+        .start
+        .addr()
+        .abs_diff(first.as_ptr().addr())
+        + at
+        - len;
+    // The letter of `\n` before it.
+    if start > 0 && text[start - 1] == b'\\' && b"nrt".contains(&text[start]) {
+        start += 1;
+    }
+    let held = &text[start..at];
+    let letters = held.iter().filter(|it| is_letter(it)).count();
+    let end = at + 9 + name.len() + 5;
+    (letters >= 40 && entropy(held) >= 4.0).then_some(start..end)
+}
+
 /// The text with its ASCII characters as themselves wherever JSON spells them otherwise, and where each
 /// of its bytes begins in the text; last, where it ends.
 fn plain(text: &[u8]) -> (Vec<u8>, Vec<usize>) {
@@ -526,6 +561,9 @@ impl Form {
             let letters = body.iter().filter(|it| it.is_ascii_alphanumeric()).count();
             return letters >= 64 && entropy(body) >= self.entropy;
         }
+        if kind == "password" {
+            return entropy(secret) >= self.entropy && named::is_chosen(secret, false);
+        }
         entropy(secret) >= self.entropy && !is_example(secret) && !is_known(secret)
     }
 }
@@ -594,5 +632,7 @@ fn entropy(bytes: &[u8]) -> f64 {
 
 #[cfg(test)]
 mod kinds;
+#[cfg(test)]
+mod passed;
 #[cfg(test)]
 mod tests;

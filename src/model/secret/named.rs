@@ -1,14 +1,14 @@
 //! What is secret by what stands before it: a name (`API_KEY=…`, `"clientSecret": "…"`, `--token …`) or, in a URL, a user.
 //!
-//! A value here has no form, so that it must look random, or be a password in a place where nothing else stands.
-//! Deliberately absent: passwords in a sentence.
+//! A value here has no form, so that it must look random, or be a password in a place where nothing else stands. How commands
+//! are passed a password is in `forms.rs`.
 
 use std::ops::Range;
 
 use super::{entropy, is_example, is_known};
 
 /// What a name ends with, as far as it is needed to notice one.
-pub(super) const NAMES: [&str; 26] = [
+pub(super) const NAMES: [&str; 57] = [
     "assw",
     "ASSW",
     "ecret",
@@ -35,6 +35,96 @@ pub(super) const NAMES: [&str; 26] = [
     "api-key",
     "onnectionString",
     "CONNECTION_STRING",
+    "PASS=",
+    "PASS:",
+    "PASS ",
+    "pass=",
+    "pass:",
+    "pass'",
+    "pass\"",
+    "pass =",
+    "pass\\",
+    "_AUTH",
+    "_pw",
+    "_PW",
+    "pw=",
+    "pw:",
+    "PW=",
+    "psk",
+    "ennwort",
+    "raseñ",
+    "rasena",
+    "e passe",
+    "enha",
+    "wachtwoord",
+    "asło",
+    "ароль",
+    "ifre",
+    "ösenord",
+    "密码",
+    "密碼",
+    "パスワード",
+    "비밀번호",
+    "ật khẩu",
+];
+
+/// Words of other languages for a password, and where in each its needle stands. Not all of them are ASCII, so none is cut into
+/// words.
+const FOREIGN: [(&str, usize); 20] = [
+    ("Kennwort", 1),
+    ("kennwort", 1),
+    ("contraseña", 4),
+    ("Contraseña", 4),
+    ("contrasena", 4),
+    ("mot de passe", 5),
+    ("Mot de passe", 5),
+    ("senha", 1),
+    ("Senha", 1),
+    ("wachtwoord", 0),
+    ("hasło", 1),
+    ("Hasło", 1),
+    ("ароль", 0),
+    ("ifre", 0),
+    ("lösenord", 1),
+    ("密码", 0),
+    ("密碼", 0),
+    ("パスワード", 0),
+    ("비밀번호", 0),
+    ("ật khẩu", 0),
+];
+
+/// What says in a sentence that a password follows.
+const COPULAS: [&str; 16] = [
+    " is ",
+    " for it is ",
+    " is: ",
+    " ist ",
+    " es ",
+    " est ",
+    " é ",
+    " è ",
+    " jest ",
+    " är ",
+    "是",
+    "为",
+    "為",
+    "は",
+    "：",
+    " : ",
+];
+
+/// What takes a name and a value without a sign between them.
+const SETTERS: [&str; 10] = [
+    "setx ",
+    "ENV ",
+    "ARG ",
+    "setenv ",
+    "set -gx ",
+    "set -Ux ",
+    "set -x ",
+    "onfigure set ",
+    "onfig set ",
+    "--secret ",
 ];
 
 /// The words before `key` that make it a secret one.
@@ -175,14 +265,34 @@ enum Says {
 /// The value of the name that has a needle at `at`.
 pub(super) fn value(text: &[u8], at: usize) -> Option<Range<usize>> {
     let (name, says) = name(text, at)?;
-    let is_flag = text[..name.start].ends_with(b"--");
+    let is_set = SETTERS
+        .iter()
+        .any(|it| text[..name.start].ends_with(it.as_bytes()));
+    let is_flag = is_set || text[..name.start].ends_with(b"--");
     let mut from = name.end;
     from += run(&text[from..], 8, |it| b"\\\"'`])".contains(&it));
     let spaces = run(&text[from..], 3, |it| it == b' ' || it == b'\t');
-    let operator = operator(&text[from + spaces..]);
-    if operator == 0 && !(is_flag && spaces > 0) {
+    let mut operator = operator(&text[from + spaces..]);
+    let is_told = operator == 0 && !is_flag && says == Says::Password;
+    if is_told {
+        // `my password is X`, `WITH PASSWORD 'X'`.
+        let copulas = COPULAS.iter().map(|it| it.as_bytes());
+        let told = copulas
+            .filter(|it| text[from..].starts_with(it))
+            .map(<[u8]>::len)
+            .max();
+        let is_quoted = spaces == 1
+            && text.get(from + 1) == Some(&b'\'')
+            && text[..from].ends_with(b"PASSWORD");
+        operator = told.unwrap_or(0).saturating_sub(spaces);
+        if told.is_none() && !is_quoted {
+            return None;
+        }
+    }
+    if operator == 0 && !is_told && !(is_flag && spaces > 0) {
         return None;
     }
+    let is_listed = text[from + spaces..].starts_with(b",");
     from += spaces + operator;
     let spaces_behind = run(&text[from..], 3, |it| it == b' ' || it == b'\t');
     from += spaces_behind;
@@ -194,23 +304,88 @@ pub(super) fn value(text: &[u8], at: usize) -> Option<Range<usize>> {
     from += quotes;
     let written = match quote {
         Some(_) => Written::Quoted,
-        None if spaces + spaces_behind == 0 || is_flag => Written::Tight,
+        None if spaces + spaces_behind == 0 && !is_told || is_flag => Written::Tight,
         None => Written::Loose,
     };
     let goes_on = |it: u8| match written {
         Written::Quoted => it.is_ascii_graphic() && Some(it) != quote && it != b'\\',
         Written::Tight => it.is_ascii_alphanumeric() || b"!@#$%^&*?+/_~.-".contains(&it),
+        Written::Loose if says == Says::Password => {
+            it.is_ascii_alphanumeric() || b"!@#$%^&*?+/_~.-".contains(&it)
+        }
         Written::Loose => it.is_ascii_alphanumeric() || b"+/_~.-".contains(&it),
     };
     // Base64 ends with signs that give a name its value elsewhere.
-    let len = run(&text[from..], VALUE, goes_on);
+    let mut len = run(&text[from..], VALUE, goes_on);
+    // The next field of a form.
+    let fields = memchr::memchr_iter(b'&', &text[from..from + len]);
+    let is_field = |at: &usize| {
+        let rest = &text[from + at + 1..];
+        let name = run(rest, 32, |it| it.is_ascii_alphabetic() || it == b'_');
+        name > 0 && rest.get(name) == Some(&b'=')
+    };
+    if let Some(at) = fields
+        .into_iter()
+        .find(is_field)
+        .filter(|_| quote.is_none())
+    {
+        len = at;
+    }
+    if written == Written::Loose {
+        // The end of a sentence.
+        let signs = text[from..from + len].iter().rev();
+        len -= signs.take_while(|it| b".!?".contains(it)).count();
+    }
     let value = from..from + len + run(&text[from + len..], 2, |it| it == b'=');
     let next = text.get(value.end).copied();
-    // A call, an index, a word that goes on.
-    if next.is_some_and(|it| !it.is_ascii() || quote.is_none() && b"([{<:".contains(&it)) {
+    // A call, an index, a word that goes on; but a sentence of Chinese or Japanese may go on at once.
+    let goes_on =
+        |it: u8| !it.is_ascii() && !(says == Says::Password && (0xe3..=0xef).contains(&it));
+    let is_tagged = text[..from].ends_with(b">") && next == Some(b'<');
+    let is_cut = |it: u8| !is_tagged && quote.is_none() && b"([{<:".contains(&it);
+    if next.is_some_and(|it| goes_on(it) || is_cut(it)) {
         return None;
     }
-    is_secret(&text[value.clone()], says, written).then_some(value)
+    let is_asked =
+        matches!(text.get(name.start.wrapping_sub(1)), Some(b'?' | b'&')) && value.len() >= 12;
+    // `call(SOME_KEY, Tls12CipherSuite)` and `SOME_KEY: X509Key` are code; `X-Api-Key: …` is a header.
+    let is_header = text[name.clone()].contains(&b'-');
+    let is_code = says != Says::Password && (written == Written::Loose && !is_header || is_listed);
+    let is_one = is_secret(&text[value.clone()], says, written)
+        || (says == Says::Password || is_asked || is_set || is_certain(&text[name]))
+            && !is_code
+            && is_chosen(&text[value.clone()], written == Written::Loose);
+    is_one.then_some(value)
+}
+
+/// Whether it is the name of a header that bears a key, or of a variable of an environment: `X-Auth-Token`, `NPM_TOKEN`.
+fn is_certain(name: &[u8]) -> bool {
+    let has_capital = name.iter().any(u8::is_ascii_uppercase);
+    let is_variable = !name.iter().any(u8::is_ascii_lowercase);
+    has_capital && (is_variable || name.contains(&b'-'))
+}
+
+/// Whether it is what somebody chooses as a password, in a place where nothing else stands: letters and digits that no word of
+/// a language or a program has. In a sentence it has capitals as well.
+pub(super) fn is_chosen(value: &[u8], is_prose: bool) -> bool {
+    if is_example(value) || is_known(value) || is_place(value) || value.len() < 8 {
+        return false;
+    }
+    if value.iter().any(|it| b"(){}[];|\"'<>`,".contains(it)) {
+        return false;
+    }
+    let has = |is: fn(&u8) -> bool| value.iter().any(is);
+    let plain = count(value, u8::is_ascii_alphanumeric);
+    let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+    let is_hex = value.iter().all(u8::is_ascii_hexdigit);
+    let parts = value.split(|it| b"_-./:".contains(it)).count();
+    has(u8::is_ascii_digit)
+        && (is_mixed || !is_prose && has(u8::is_ascii_alphabetic) && turns(value, false) >= 3)
+        && !is_hex
+        && parts <= 2
+        && plain * 4 >= value.len() * 3
+        && turns(value, true) + usize::from(plain < value.len()) >= if is_prose { 5 } else { 4 }
+        && entropy(value) >= 2.7
 }
 
 /// How many bytes at the front, of so many.
@@ -228,6 +403,15 @@ fn operator(text: &[u8]) -> usize {
 
 /// The whole name around a needle, and what it says.
 fn name(text: &[u8], at: usize) -> Option<(Range<usize>, Says)> {
+    let foreign = FOREIGN.iter().find_map(|(word, before)| {
+        let start = at.checked_sub(*before)?;
+        let is_it =
+            word.as_bytes()[*before] == text[at] && text[start..].starts_with(word.as_bytes());
+        is_it.then(|| start..start + word.len())
+    });
+    if let Some(place) = foreign {
+        return Some((place, Says::Password));
+    }
     let is_of_name = |it: &u8| it.is_ascii_alphanumeric() || b"_-.".contains(it);
     let mut start = at
         - text[at.saturating_sub(48)..at]
@@ -262,7 +446,16 @@ fn name(text: &[u8], at: usize) -> Option<(Range<usize>, Says)> {
     let says = match last.as_str() {
         "password" | "passwd" | "passphrase" | "pwd" | "passwort" | "userpassword"
         | "dbpassword" => Says::Password,
-        "pass" if !before.is_empty() => Says::Password,
+        "pass" | "pw" | "psk" => Says::Password,
+        "auth" if is_variable && !before.is_empty() => Says::Password,
+        joined
+            if ["password", "passwd", "passphrase", "pass"]
+                .iter()
+                .any(|it| joined.ends_with(it))
+                && !["bypass", "compass", "trespass", "bypassword"].contains(&joined) =>
+        {
+            Says::Password
+        }
         "auth" if text[start..end].starts_with(b"_") || second == "docker" => Says::Login,
         "secret" | "secrets" | "clientsecret" | "credential" | "credentials" | "apikey"
         | "secretkey" | "accesskey" | "privatekey" | "authkey" => Says::Key,

@@ -15,7 +15,7 @@ type Needle = (&'static str, Option<usize>);
 #[derive(Debug)]
 pub(super) struct Needles {
     /// Which group begins so, plus 1.
-    slots: Box<[u8; SLOTS]>,
+    slots: Box<[u16; SLOTS]>,
     /// The needles of a group.
     groups: Vec<Vec<Needle>>,
 }
@@ -46,7 +46,7 @@ impl Needles {
                 made.groups.push(group);
                 made.groups.len() - 1
             });
-            made.slots[slot] = u8::try_from(at + 1).expect("few groups");
+            made.slots[slot] = u16::try_from(at + 1).expect("few groups");
         }
         made
     }

@@ -1,0 +1,81 @@
+//! What an answer to a model leaves out: secrets, as in exports. Names stay, values go, and a line says so.
+//!
+//! Texts are looked through whole, before they are cut for the answer: a piece of a secret is known by nothing.
+
+use tract::deeds::{ApiError, At, DidAnswer, DroppedAnswer, FoundMessage, ReadAnswer};
+use tract::model::secret::{SecretCounts, Secrets};
+use tract::render::counted_secrets;
+
+use super::telling::Told;
+
+/// What looks through an answer, and what it has found so far.
+pub struct Withheld {
+    secrets: Secrets,
+    counts: SecretCounts,
+}
+
+impl Withheld {
+    pub fn of(at: &At<'_>) -> Result<Self, ApiError> {
+        Ok(Self::with(at.host.secrets()?))
+    }
+
+    pub fn with(secrets: Secrets) -> Self {
+        Self {
+            secrets,
+            counts: SecretCounts::new(),
+        }
+    }
+
+    pub fn text(&mut self, text: &mut String) {
+        if let Some(redacted) = self.secrets.redact_text(text, &mut self.counts) {
+            *text = redacted;
+        }
+    }
+
+    pub fn found(&mut self, found: &mut [FoundMessage]) {
+        let lines = found.iter_mut().flat_map(|one| &mut one.lines);
+        lines.for_each(|line| self.text(line));
+    }
+
+    pub fn read(&mut self, read: &mut ReadAnswer) {
+        for one in &mut read.messages {
+            let redacted = self.secrets.redact_message(&one.message, &mut self.counts);
+            if let Some(message) = redacted {
+                one.message = message;
+            }
+        }
+    }
+
+    pub fn dropped(&mut self, dropped: &mut DroppedAnswer) {
+        let texts = dropped.prompts.iter_mut().chain(&mut dropped.commands);
+        texts.for_each(|one| self.text(&mut one.text));
+        for file in &mut dropped.files {
+            self.text(&mut file.path);
+        }
+    }
+
+    pub fn did(&mut self, did: &mut DidAnswer) {
+        for act in &mut did.acts {
+            self.text(&mut act.call);
+            act.result.iter_mut().for_each(|text| self.text(text));
+            act.next.iter_mut().for_each(|text| self.text(text));
+        }
+    }
+
+    /// What is told in the end, once more looked through, with a line that says what was left out.
+    pub fn told(mut self, told: impl Into<Told>) -> Told {
+        let mut told = told.into();
+        self.text(&mut told.text);
+        if let Some(note) = self.note() {
+            told.text += "\n";
+            told.text += &note;
+        }
+        told
+    }
+
+    /// That something was left out; none where nothing was.
+    pub fn note(&self) -> Option<String> {
+        let is_any = !self.counts.is_empty();
+        is_any.then(|| format!("(tract left out {})", counted_secrets(&self.counts)))
+    }
+}

@@ -1,0 +1,338 @@
+//! Everyday ways to pass a password: on a command line, in a variable, a header, a URL, a form, a file of settings, a sentence.
+//!
+//! No password stands here: `{V}` is one made anew from a seed, `{L}` a longer one, `{X}` one of 40, `{S}` one with a sign.
+
+use super::*;
+
+/// The commonest.
+const COMMON: &str = r#"
+PGPASSWORD={V} pg_dump shop
+MYSQL_PWD={V} mysqldump shop
+REDISCLI_AUTH={V} redis-cli ping
+SSHPASS={V} rsync -a . host:
+sshpass -p '{V}' scp a host:
+mysql -h db -u root -p{V} shop
+mysql -u root --password={V}
+docker login -u mara -p {V} registry.acme.io
+echo {V} | docker login -u mara --password-stdin
+curl -H 'X-Auth-Token: {V}' https://api.acme.io
+curl 'https://api.acme.io/v1?api_key={V}'
+curl 'https://api.acme.io/v1?access_token={V}'
+redis-cli -h cache -a {V} ping
+mongosh -u root -p {V} --host db
+htpasswd -bc users mara {V}
+openssl enc -aes-256-cbc -pbkdf2 -k {V} -in a -out b
+openssl pkcs12 -export -passout pass:{V} -in a
+openssl rsa -in key.pem -passin pass:'{V}'
+ansible-vault encrypt --vault-password {V}
+export DB_PASS={V}
+export ADMIN_PW={V}
+DATABASE_PASSWORD: {V}
+password: {V}
+passwd = '{V}'
+set -gx NPM_TOKEN {L}
+machine acme.io login mara password {V}
+aws configure set aws_secret_access_key {X}
+gh auth login --with-token <<< {L}
+vault login {L}
+kubectl create secret generic s --from-literal=pw={V}
+helm upgrade x . --set auth.password={V}
+net use z: \\srv\share /user:mara {V}
+$Env:API_KEY='{L}'
+setx API_KEY "{L}"
+ENV JWT_SECRET {L}
+Cookie: session={L}
+PASS={V}
+pw={V}
+pwd={V};
+Server=db;User Id=sa;Password={V};
+curl -d '{"user":"mara","password":"{V}"}' https://acme.io/login
+'pass': '{V}'
+my password is {V}
+The root password: {V}
+Passwort: {V}
+contraseña: {V}
+密码：{V}
+密码是 {V}
+postgres://shop:{V}@db/shop
+keytool -genkey -storepass {V} -alias a
+curl -u mara:{V} https://api.acme.io
+docker run --env MYSQL_ROOT_PASSWORD="{V}" mysql
+"#;
+
+/// Others.
+const OTHERS: &str = r#"
+sshpass -p{V} ssh host
+mysqladmin -uroot -p'{V}' status
+mariadb -u root -p{V} -e 'select 1'
+podman login --username mara --password {V} quay.io
+printf '%s' '{V}' | docker login -u mara --password-stdin
+helm registry login acme.io -u mara -p {V}
+oc login https://api.acme.io:6443 -u mara -p {V}
+az login -u mara@acme.io -p {V}
+redis-cli -h cache -a '{V}' --no-auth-warning ping
+mongodump --host db -u root -p {V}
+htpasswd -nb mara {V}
+htpasswd -B -b users mara '{V}'
+keytool -list -keystore a.jks -keypass {V}
+zip -P {V} out.zip a b
+unzip -P {V} out.zip
+7z x -p{V} out.7z
+gpg --batch --passphrase {V} -d a.gpg
+ldapsearch -x -D cn=admin -w {V} -b dc=acme
+curl --proxy-user mara:{V} https://api.acme.io
+curl -H "X-Vault-Token: s.{V}" https://vault
+curl -H 'PRIVATE-TOKEN: {V}' https://git.acme.io
+curl -H 'Api-Key: {V}' https://api.acme.io
+curl 'https://api.acme.io/v1?q=tea&apikey={V}&n=2'
+curl 'https://api.acme.io/v1?token={V}'
+curl 'https://maps.acme.io/v1?key={L}'
+curl -b 'session={L}' https://acme.io
+curl --cookie "sid={L}" https://acme.io
+Set-Cookie: sid={L}; Path=/; HttpOnly
+curl -d 'user=mara&password={V}' https://acme.io/login
+curl -d 'password={V}&user=mara' https://acme.io/login
+wget --user=mara --password={V} https://acme.io/a
+wget --http-password={V} https://acme.io/a
+http -a mara:{V} https://acme.io
+export SMTP_PASS='{V}'
+pass = "{V}"
+pw: "{V}"
+ENV API_TOKEN={V}
+ARG DB_PASSWORD={V}
+docker run -e POSTGRES_PASSWORD={V} postgres
+docker build --build-arg NPM_TOKEN={V} .
+setx DB_PASSWORD {V}
+set -x API_SECRET {L}
+setenv DB_PASSWORD {V}
+$env:DB_PASSWORD = "{V}"
+aws configure set aws_session_token {L}
+npm config set //registry.acme.io/:_authToken {L}
+pip config set global.password {V}
+poetry config http-basic.acme mara {V}
+pulumi config set --secret dbPassword {V}
+heroku config:set DB_PASSWORD={V}
+echo {L} | gh auth login --with-token
+gh secret set DEPLOY --body {L}
+cargo login {L}
+vault kv put secret/shop password={V}
+kubectl create secret generic s --from-literal=db={V}
+kubectl create secret docker-registry r --docker-password={V}
+helm upgrade x . --set postgresql.auth.postgresPassword={V}
+net use z: \\srv\share {V} /user:mara
+net user mara {V} /add
+cmdkey /add:srv /user:mara /pass:{V}
+ConvertTo-SecureString '{V}' -AsPlainText -Force
+sqlcmd -S db -U sa -P {V} -Q 'select 1'
+sqlplus shop/{V}@db
+Server=db;Uid=sa;Pwd={V};
+jdbc:mysql://db/shop?user=mara&password={V}
+dsn := "shop:{V}@tcp(db:3306)/shop"
+db:5432:shop:mara:{V}
+CREATE USER mara IDENTIFIED BY '{V}';
+ALTER USER mara WITH PASSWORD '{V}';
+ALTER LOGIN sa WITH PASSWORD = '{V}';
+requirepass {V}
+echo '{V}' | sudo -S apt install x
+echo 'mara:{V}' | chpasswd
+ssh-keygen -t ed25519 -N '{V}' -f key
+ansible_become_pass={V}
+ansible-playbook -e ansible_password={V} a.yml
+smbclient //srv/share -U mara%{V}
+mount -t cifs //srv/a /mnt -o username=mara,password={V}
+nmcli device wifi connect Shop password {V}
+    psk="{V}"
+<password>{V}</password>
+spring.datasource.password={V}
+password: {S}
+"pass": "{V}"
+"userPassword": "{V}"
+secretKey: '{L}'
+twine upload -u mara -p {V} dist/*
+mosquitto_pub -u mara -P {V} -t a
+ipmitool -H bmc -U admin -P {V} power status
+svn co --username mara --password {V} https://svn
+xfreerdp /v:srv /u:mara /p:{V}
+the password for the shop is {V}
+Use the password {V} for it
+Username: mara Password: {V}
+Das Passwort ist {V}
+Kennwort: {V}
+la contraseña es {V}
+mot de passe : {V}
+le mot de passe est {V}
+senha: {V}
+wachtwoord: {V}
+hasło: {V}
+пароль: {V}
+şifre: {V}
+lösenord: {V}
+密码是{V}。
+パスワード：{V}
+パスワードは{V}です
+비밀번호: {V}
+mật khẩu: {V}
+"#;
+
+/// Takes its turn among letters, so that each password is another.
+struct Passwords(usize);
+
+impl Passwords {
+    fn of(&mut self, letters: &str, size: usize) -> String {
+        let letters = letters.as_bytes();
+        let next = |turn: &mut usize| {
+            *turn = (*turn * 1_103 + 12_345) % 65_521;
+            char::from(letters[*turn % letters.len()])
+        };
+        (0..size).map(|_| next(&mut self.0)).collect()
+    }
+
+    /// A word between letters and digits, as people choose it.
+    fn chosen(&mut self) -> String {
+        let (small, great, digits) = (
+            "abdefghkmnpqrstuvwxyz",
+            "ABDEFGHKLMNPQRSTUVWXYZ",
+            "23456789",
+        );
+        [
+            self.of(small, 1),
+            self.of(great, 1),
+            self.of(digits, 1),
+            ["wombat", "teapot", "lantern"][self.0 % 3].to_owned(),
+            self.of(digits, 1),
+            self.of(great, 1),
+            self.of(small, 1),
+            self.of(great, 1),
+        ]
+        .concat()
+    }
+
+    /// A form with its password, and that.
+    fn filled(&mut self, form: &str) -> (String, String) {
+        let chosen = self.chosen();
+        let (mark, secret) = [
+            ("{V}", chosen.clone()),
+            ("{L}", self.chosen() + &self.chosen()),
+            (
+                "{X}",
+                (chosen.clone() + &self.chosen() + &self.chosen() + &self.chosen())[..40]
+                    .to_owned(),
+            ),
+            ("{S}", chosen.clone() + "!7"),
+        ]
+        .into_iter()
+        .find(|(mark, _)| form.contains(mark))
+        .expect("a password");
+        (form.replace(mark, &secret), secret)
+    }
+}
+
+fn forms(table: &'static str) -> Vec<&'static str> {
+    table.lines().filter(|line| !line.is_empty()).collect()
+}
+
+/// Those of which something is left: as text, quoted in a record, and quoted in that.
+fn missed(forms: &[&str]) -> Vec<String> {
+    let secrets = Secrets::new();
+    let mut missed = Vec::new();
+    for seed in [1, 77, 4_242] {
+        let mut made = Passwords(seed);
+        let mut left = Vec::new();
+        for form in forms {
+            let (text, secret) = made.filled(form);
+            let once = serde_json::json!({"content": format!("So:\n{text}\nThanks!")}).to_string();
+            let twice = serde_json::json!({ "arguments": once }).to_string();
+            let is_left = |text: &String| {
+                let out = secrets.redact_text(text, &mut SecretCounts::new());
+                let is_json = |out: &String| {
+                    !text.starts_with("{\"")
+                        || serde_json::from_str::<serde_json::Value>(out).is_ok()
+                };
+                out.is_none_or(|out| out.contains(&secret[secret.len() / 2..]) || !is_json(&out))
+            };
+            if [&text, &once, &twice].into_iter().any(is_left) {
+                left.push(text);
+            }
+        }
+        if left.len() > missed.len() {
+            missed = left;
+        }
+    }
+    missed
+}
+
+#[test]
+fn of_52_everyday_ways_to_pass_a_password_50_are_found() {
+    let forms = forms(COMMON);
+    assert_eq!(forms.len(), 52);
+    let missed = missed(&forms);
+    assert!(missed.len() <= 2, "{missed:#?}");
+}
+
+#[test]
+fn of_further_ways_made_anew_95_of_100_are_found() {
+    let forms = forms(OTHERS);
+    assert!(forms.len() >= 105, "{}", forms.len());
+    let missed = missed(&forms);
+    assert!(missed.len() * 20 <= forms.len(), "{missed:#?}");
+}
+
+#[test]
+fn what_only_looks_like_a_password_that_is_passed_is_none() {
+    let secrets = Secrets::new();
+    for text in [
+        "docker run -p 8080:80 -e MODE=dev1 app",
+        "mysql -u root -p shop_2026 < dump.sql",
+        "mysql -uroot -p$MYSQL_PWD shop",
+        "redis-cli -a \"$REDIS_PASSWORD\" ping",
+        "htpasswd -c users mara",
+        "openssl enc -k \"$KEY\" -in a",
+        "tests pass: 128, fail: 0",
+        "pass=12 fail=3",
+        "the password is stored as SHA256 of 32 bytes",
+        "password: String, token: Tls12CipherSuite",
+        "password is required",
+        "pwd=/home/me/Projects2/Shop3",
+        "ENV TOKEN_PATH /run/secrets/token",
+        "get(&SERVICE_KEY, \"uddiv3ServiceKey\")",
+        "graph/badge.svg?token=Z92NHFQ70G",
+        "Set-Cookie: theme=dark; Path=/; HttpOnly",
+        "密码是必填项",
+        "grep -n 'END PRIVATE KEY' *.pem",
+        "-----END PRIVATE KEY-----",
+        "here is some text of many words before it\n-----END PRIVATE KEY-----",
+        "docker login -u mara --password-stdin < password.txt",
+    ] {
+        assert_eq!(secrets.find(text.as_bytes()), [], "{text}");
+    }
+}
+
+#[test]
+fn the_rest_of_a_key_whose_beginning_is_cut_off_is_found() {
+    let line = "9H+iMb+lk777PZnK8Cl6J5ixaaJLShuQjOudyDUA5zmS1swoPqApryPZBlgv";
+    for (before, margin) in [
+        ("", ""),
+        ("…\n", ""),
+        ("It goes on:\n", "> "),
+        ("", "+"),
+        ("", "    12\t"),
+    ] {
+        let key = format!(
+            "{margin}{line}\n{margin}{line}\n{margin}-----END {}KEY-----",
+            "RSA PRIVATE "
+        );
+        let text = serde_json::json!({"a": format!("{before}{key}\nand so on")}).to_string();
+        let out = Secrets::new().redact_text(&text, &mut SecretCounts::new());
+        let out = out.expect("redacted");
+        assert!(
+            !out.contains(&line[..20]) && out.contains("[redacted:private-key]"),
+            "{out}"
+        );
+        let read: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+        let read = read["a"].as_str().expect("a text").to_owned();
+        assert!(
+            read.starts_with(before) && read.ends_with("\nand so on"),
+            "{read}"
+        );
+    }
+}
