@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tract::Error;
 use tract::formats::{Format, Resume};
 use tract::hash::CommitHash;
-use tract::ingest::{NewSession, resume};
+use tract::ingest::{NewSession, Resumed, gone_files, resume};
 use tract::model::secret::Leaving;
 use tract::repo::Repo;
 
@@ -56,8 +56,13 @@ pub fn write(
             "HOME is not set, so {format}'s directory is not known"
         ))
     })?;
-    let (bytes, remarks) = resume(repo, commit, &session)?;
+    let Resumed {
+        bytes,
+        mut remarks,
+        files,
+    } = resume(repo, commit, &session)?;
     write_new(&place, &bytes)?;
+    remarks.extend(gone_files(dirs.take_along(format, &files)?));
     Ok(WrittenSession {
         place,
         id: session.id,

@@ -165,9 +165,12 @@ impl Method for ResumeParams {
             }));
         };
         let session = at.repo.session_of(&commit)?;
-        let cwd = self
-            .directory
-            .or(session.and_then(|(_, session)| session.cwd));
+        let cwd = match self.directory {
+            Some(directory) => Some(directory),
+            None => {
+                ingest::moved_to(at.repo, &commit)?.or(session.and_then(|(_, session)| session.cwd))
+            }
+        };
         let cwd =
             cwd.ok_or_else(|| ApiError::params("'directory' says where the session is to run"))?;
         let (now, seed) = (at.host.now(), at.host.seed()?);
@@ -187,11 +190,16 @@ impl Method for ResumeParams {
         let place = dirs.new_session(format, Path::new(&cwd), &new.id, &local_time);
         let unknown = || ApiError::refused(format!("{format}'s directory is not known"));
         let place = place.ok_or_else(unknown)?;
-        let (bytes, remarks) = ingest::resume(at.repo, &commit, &new)?;
+        let ingest::Resumed {
+            bytes,
+            mut remarks,
+            files,
+        } = ingest::resume(at.repo, &commit, &new)?;
         if let Some(directory) = place.parent() {
             std::fs::create_dir_all(directory).map_err(Error::io(directory))?;
         }
         write_new(&place, &bytes)?;
+        remarks.extend(ingest::gone_files(dirs.take_along(format, &files)?));
         let path = place.display().to_string();
         let brought_in = how.brought_in_by.map(|words| [words, &[&*path]].concat());
         let commands = brought_in

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tract::formats::Format;
 use tract::formats::registry::{self, FORMATS};
-use tract::ingest::session_format;
+use tract::ingest::{moved_to, session_format};
 use tract::render::{Label, shell_word};
 
 use crate::cli::failure;
@@ -73,11 +73,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         return Err(Failure::usage(what).with_hint(hint));
     };
     let here = app.cwd()?;
-    let cwd = repo
-        .session_of(&commit)?
-        .and_then(|(_, session)| session.cwd.map(PathBuf::from))
-        .filter(|dir| dir.is_dir())
-        .unwrap_or_else(|| here.clone());
+    let session = repo.session_of(&commit)?;
+    let begun_in = session.and_then(|(_, session)| session.cwd);
+    let mut directories = [moved_to(&repo, &commit)?, begun_in].into_iter().flatten();
+    let cwd = directories
+        .find(|dir| Path::new(dir).is_dir())
+        .map_or_else(|| here.clone(), PathBuf::from);
     let secrets = app.secrets()?;
     let leaving = args.secrets.for_resume(app)?.leaving(&secrets);
     let what = Typed::new("resume")

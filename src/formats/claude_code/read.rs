@@ -403,9 +403,9 @@ impl Reader<'_> {
             }
             _ => object(outer.message)?,
         };
-        if let Some(notice) = attached::notice(&outer) {
+        if let Some(framed) = attached::framed(&outer) {
             return Ok(Piece {
-                parts: vec![notice],
+                parts: vec![framed],
                 time: at,
                 ..Piece::default()
             });
