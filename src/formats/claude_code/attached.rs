@@ -35,7 +35,7 @@ pub(super) enum Sent {
 }
 
 /// Kinds of which nothing is sent where no text stands beside the record.
-const SILENT: [&str; 15] = [
+const SILENT: [&str; 17] = [
     "already_read_file",
     "auto_mode",
     "command_permissions",
@@ -51,6 +51,8 @@ const SILENT: [&str; 15] = [
     "max_turns_reached",
     "prompt_snapshot",
     "structured_output",
+    "thinking_drop",
+    "tool_offer_record",
 ];
 
 /// Reads what is sent for a record; none where the record is not as it should be.

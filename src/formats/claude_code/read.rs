@@ -320,6 +320,7 @@ impl Reader<'_> {
                 Kind::Assistant => "assistant",
                 Kind::Boundary => "system/compact_boundary",
                 Kind::Micro => "system/microcompact_boundary",
+                Kind::Cut => &self.attachment(entry),
                 Kind::QueuedCommand => "attachment/queued_command",
                 Kind::Mirror(_) => "progress",
                 Kind::Queued(_) | Kind::Taken => QUEUE,
