@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tract::Error;
 use tract::formats::{Format, Resume};
 use tract::hash::CommitHash;
-use tract::ingest::{NewSession, resume};
+use tract::ingest::{NewSession, Resumed, resume};
 use tract::model::secret::Leaving;
 use tract::repo::Repo;
 
@@ -54,8 +54,9 @@ pub fn write(
             "HOME is not set, so {format}'s directory is not known"
         ))
     })?;
-    let (bytes, _) = resume(repo, commit, &session)?;
+    let Resumed { bytes, files, .. } = resume(repo, commit, &session)?;
     write_new(&place, &bytes)?;
+    dirs.take_along(format, &files)?;
     Ok(WrittenSession {
         place,
         id: session.id,

@@ -271,12 +271,11 @@ impl ResumeParams {
             return Ok(here.map_or_else(|| named.clone(), |here| here.join(&named)));
         }
         let session = at.repo.session_of(commit)?;
-        let own = session.and_then(|(_, session)| session.cwd.map(PathBuf::from));
-        let is_there = own.as_ref().is_some_and(|own| own.is_dir());
-        let found = match here {
-            Some(here) if !is_there => Some(here),
-            _ => own,
-        };
+        let begun_in = session.and_then(|(_, session)| session.cwd);
+        let own = [ingest::moved_to(at.repo, commit)?, begun_in];
+        let own: Vec<PathBuf> = own.into_iter().flatten().map(PathBuf::from).collect();
+        let there = own.iter().find(|own| own.is_dir()).cloned();
+        let found = there.or(here).or_else(|| own.into_iter().next());
         found.ok_or_else(|| ApiError::params("'directory' says where the session is to run"))
     }
 }
@@ -325,11 +324,16 @@ impl Method for ResumeParams {
             ApiError::refused(what)
         };
         let place = place.ok_or_else(unknown)?;
-        let (bytes, remarks) = ingest::resume(at.repo, &commit, &new)?;
+        let ingest::Resumed {
+            bytes,
+            mut remarks,
+            files,
+        } = ingest::resume(at.repo, &commit, &new)?;
         if let Some(directory) = place.parent() {
             std::fs::create_dir_all(directory).map_err(Error::io(directory))?;
         }
         write_new(&place, &bytes)?;
+        remarks.extend(ingest::gone_files(dirs.take_along(format, &files)?));
         let path = place.display().to_string();
         let brought_in = how.brought_in_by.map(|words| [words, &[&*path]].concat());
         let commands = brought_in

@@ -244,6 +244,12 @@ pub struct Resume {
     /// Whether a record says how things stand in the tool: what it has told the model of itself, with
     /// which settings a turn is made. It goes by the newest of them.
     pub state: fn(record: &str) -> bool,
+    /// Whether a record is of the conversation: what stands behind it says how things stood later.
+    pub is_said: fn(record: &str) -> bool,
+    /// The directory to which a session has moved, by the records that say how things stand, oldest first.
+    pub moved_to: fn(records: &[String]) -> Option<String>,
+    /// The files in the tool's directory that such a record names, where it is of the session with this id.
+    pub files: fn(record: &str, session: &str) -> Vec<String>,
     /// The commit of git that was checked out when a session began, where its first record says so.
     pub checked_out: fn(record: &str) -> Option<String>,
     /// The file in the tool's directory that says which provider its sessions talk to, and where it
@@ -262,6 +268,9 @@ impl Resume {
             new_id: random_uuid,
             file,
             state: |_| false,
+            is_said: |_| true,
+            moved_to: |_| None,
+            files: |_, _| Vec::new(),
             checked_out: |_| None,
             provider: None,
         }

@@ -658,6 +658,8 @@ pub struct Document {
     pub opening: Option<String>,
     /// The records that say how things stood in the tool, of a session of its own, in their order.
     pub state: Vec<String>,
+    /// Whether the session goes on in another directory than its own, which is there.
+    pub elsewhere: bool,
     /// Whether all that was ever said is among the messages: nothing is hidden.
     pub is_whole: bool,
     /// The provider that the tool talks to by its settings.

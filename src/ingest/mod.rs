@@ -12,6 +12,7 @@ pub mod database;
 mod export;
 pub mod family;
 mod file;
+mod file_along;
 mod file_lines;
 mod growth;
 mod held;
@@ -50,6 +51,7 @@ pub use called::{called, namesakes};
 pub use export::{ExportOptions, Exported, export, session_format, session_meant};
 pub use family::{FamilyReport, import_family};
 pub use file::{FileInput, stamp};
+pub use file_along::{FileAlong, gone_files};
 pub use growth::{file_of, has_changed, known_stamp, last_taken_in};
 pub use held::{
     HeldSession, followed_files, gc_forecast_of, gone_sessions, held, let_go, let_go_forecast,
@@ -65,7 +67,7 @@ pub use replay::{
     Conversation, PartSize, Player, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,
 };
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
-pub use resume::{NewSession, checked_out, resume};
+pub use resume::{NewSession, Resumed, checked_out, moved_to, resume};
 pub use running::as_running;
 pub use slices::Waiting;
 pub use trouble::Trouble;

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 use std::io::Write;
+use std::path::Path;
 
 use super::export::session_format;
+use super::file_along::FileAlong;
 use super::outgoing::{
     Kept, outgoing, shape, without_citations, without_lost_thoughts, without_unpaired,
 };
@@ -14,7 +16,7 @@ use crate::formats::shared::redacted::Sieve;
 use crate::formats::{Action, BranchStart, Document, Export, Format, Shape, Sink, Source, Step};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::secret::Leaving;
-use crate::model::{Millis, Operation, Span};
+use crate::model::{Millis, Operation, RefName, Span};
 use crate::repo::kept::{KeptSource, format_of};
 use crate::repo::path::{self, session_of};
 use crate::repo::{Repo, load, prompts};
@@ -48,18 +50,25 @@ pub struct NewSession<'a> {
     pub leaving: Leaving<'a>,
 }
 
+/// What a resume made.
+#[derive(Clone, Debug, Default)]
+pub struct Resumed {
+    /// The session file's bytes.
+    pub bytes: Vec<u8>,
+    /// What was left out or put otherwise.
+    pub remarks: Vec<String>,
+    /// The files that the session names, for [`super::ToolDirs::take_along`].
+    pub files: Vec<FileAlong>,
+}
+
 /// Makes a new session file of the context at `commit`, and remembers it, so that an import of
-/// its continuation goes on from that commit. Returns the file's bytes and remarks.
+/// its continuation goes on from that commit.
 ///
 /// # Errors
 ///
 /// [`Error::Leaks`] where it would hold secrets and they are refused; and the store's.
-pub fn resume(
-    repo: &Repo,
-    commit: &CommitHash,
-    session: &NewSession<'_>,
-) -> Result<(Vec<u8>, Vec<String>)> {
-    let (bytes, remarks) = {
+pub fn resume(repo: &Repo, commit: &CommitHash, session: &NewSession<'_>) -> Result<Resumed> {
+    let resumed = {
         let view = repo.store.read()?;
         let context = load::context(&*view, commit)?;
         let path = view.ancestors(commit, None, usize::MAX)?;
@@ -94,6 +103,12 @@ pub fn resume(
         let mut stays = stays.into_iter();
         messages.retain(|_| stays.next().unwrap_or(true));
         let unpaired = without_unpaired(&mut messages);
+        let state = match &from {
+            Some((name, _)) if native => state(&*view, &path, session.format, name)?,
+            _ => Vec::new(),
+        };
+        let own = from.as_ref().and_then(|(_, row)| row.cwd.as_deref());
+        let elsewhere = own.is_some_and(|own| own != session.cwd && Path::new(own).is_dir());
         let title = match from.and_then(|(_, row)| row.title) {
             Some(title) => Some(title),
             None => first_prompt(&*view, &path)?,
@@ -107,11 +122,8 @@ pub fn resume(
             native,
             opening: opening(&*view, &path, session.format)?,
             provider: session.provider.clone(),
-            state: if native {
-                state(&*view, &path, session.format)?
-            } else {
-                Vec::new()
-            },
+            state: state.iter().map(|known| known.record.clone()).collect(),
+            elsewhere,
             is_whole: context.hidden_entries() == 0,
             fresh: true,
             seed: session.seed,
@@ -129,12 +141,17 @@ pub fn resume(
                 "{count} system messages of the other tool left out"
             )),
         }
-        (bytes, remarks)
+        let files = files_along(&state, session);
+        Resumed {
+            bytes,
+            remarks,
+            files,
+        }
     };
     let mut read = Contents::default();
     (session.format.read)(Source {
         stem: &session.id,
-        ..Source::of(&bytes.as_slice(), &mut read)
+        ..Source::of(&resumed.bytes.as_slice(), &mut read)
     })?;
     let row = ResumeRow {
         commit: *commit,
@@ -145,7 +162,26 @@ pub fn resume(
     tx.begin_operation(session.now, &session.what)?;
     tx.put_resumed(session.format.name, &session.id, &row)?;
     tx.commit()?;
-    Ok((bytes, remarks))
+    Ok(resumed)
+}
+
+/// The directory to which the session of a commit had moved by then, where its tool's records say so. Any text.
+///
+/// # Errors
+///
+/// The store's.
+pub fn moved_to(repo: &Repo, commit: &CommitHash) -> Result<Option<String>> {
+    let Some(format) = session_format(repo, commit)? else {
+        return Ok(None);
+    };
+    let view = repo.store.read()?;
+    let (Some(resume), Some((name, _))) = (format.resume(), session_of(&*view, commit)?) else {
+        return Ok(None);
+    };
+    let path = view.ancestors(commit, None, usize::MAX)?;
+    let state = state(&*view, &path, format, &name)?.into_iter();
+    let records: Vec<String> = state.map(|known| known.record).collect();
+    Ok((resume.moved_to)(&records))
 }
 
 /// The commit of git that was checked out when the session of a commit began, where its file says so. Any text: it may be
@@ -219,35 +255,78 @@ fn opening(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Optio
     Ok(None)
 }
 
-/// The records behind a path that say how things stood in the tool, up to the path's end in each file.
-fn state(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Vec<String>> {
+/// A record that says how things stood in a tool.
+struct StateRecord {
+    /// The id of the session whose file it is in.
+    session: String,
+    record: String,
+}
+
+/// The records behind a path that say how things stood in the tool: of each file up to the first record of the
+/// conversation that comes after the path's end there. The file that the path leaves last is the last one; of
+/// several, that of the session `own`.
+fn state(
+    view: &dyn View,
+    path: &[CommitRow],
+    format: &Format,
+    own: &RefName,
+) -> Result<Vec<StateRecord>> {
     let Some(resume) = format.resume() else {
         return Ok(Vec::new());
     };
     let hashes: Vec<CommitHash> = path.iter().rev().map(|row| row.hash).collect();
-    let mut sources: Vec<(u64, u64)> = Vec::new();
-    for (source, spans) in view.records(&hashes)?.into_iter().flatten() {
-        let end = spans.iter().map(|span| span.offset + span.len).max();
-        let end = end.unwrap_or(0);
-        match sources.iter_mut().find(|(known, _)| *known == source) {
-            Some((_, known)) => *known = end.max(*known),
-            None => sources.push((source, end)),
+    // Each with where the path ends in it, and its last commit there.
+    let mut sources: Vec<(u64, u64, usize)> = Vec::new();
+    for (at, records) in view.records(&hashes)?.into_iter().enumerate() {
+        for (source, spans) in records {
+            let end = spans.iter().map(|span| span.offset + span.len).max();
+            let end = end.unwrap_or(0);
+            match sources.iter_mut().find(|(known, ..)| *known == source) {
+                Some(known) => *known = (source, end.max(known.1), at),
+                None => sources.push((source, end, at)),
+            }
         }
     }
-    let mut found = Vec::new();
-    for (id, end) in sources {
+    let mut rows = Vec::with_capacity(sources.len());
+    for (id, end, last) in sources {
         let row = view.source(id)?;
-        let Some(row) = row.filter(|row| row.format == format.name) else {
-            continue;
-        };
-        let input = KeptSource::new(view, id, row.size_bytes.min(end));
-        each_record(&input, &mut |_, text| {
-            if (resume.state)(text) {
-                found.push(text.to_owned());
+        if let Some(row) = row.filter(|row| row.format == format.name) {
+            rows.push((last, row.session == *own, end, row));
+        }
+    }
+    rows.sort_by_key(|(last, is_own, ..)| (*last, *is_own));
+    let mut found = Vec::new();
+    for (_, _, end, row) in rows {
+        let session = row.session.as_session().map_or("", |(_, id)| id).to_owned();
+        let input = KeptSource::new(view, row.id, row.size_bytes);
+        let mut is_over = false;
+        each_record(&input, &mut |span, text| {
+            is_over |= span.offset >= end && (resume.is_said)(text);
+            if !is_over && (resume.state)(text) {
+                found.push(StateRecord {
+                    session: session.clone(),
+                    record: text.to_owned(),
+                });
             }
         })?;
     }
     Ok(found)
+}
+
+/// The files that records of state name, each once.
+fn files_along(state: &[StateRecord], new: &NewSession<'_>) -> Vec<FileAlong> {
+    let mut files: Vec<FileAlong> = Vec::new();
+    let mut known = HashSet::new();
+    let Some(resume) = new.format.resume() else {
+        return files;
+    };
+    for StateRecord { session, record } in state {
+        let from = (resume.files)(record, session).into_iter();
+        let pairs = from.zip((resume.files)(record, &new.id));
+        let new = pairs.map(|(from, to)| FileAlong { from, to });
+        files.extend(new.filter(|file| known.insert((file.from.clone(), file.to.clone()))));
+    }
+    files
 }
 
 /// What a conversation begins with: the first line that a person typed, whatever hides it by now;

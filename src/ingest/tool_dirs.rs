@@ -8,8 +8,10 @@ use std::time::SystemTime;
 
 use super::database::{self, LOG};
 use super::file::FileInput;
+use super::file_along::{self, FileAlong};
 use super::record_files::is_record;
 use super::small_files;
+use crate::error::Result;
 use crate::formats::shared::copied;
 use crate::formats::shared::records::beginning;
 use crate::formats::shared::rows::StoredSession;
@@ -289,6 +291,24 @@ impl ToolDirs {
             folder: folder.as_deref(),
         });
         Some(directory.join(file))
+    }
+
+    /// Copies the files that a new session of `format` names to where its tool looks for them. Returns how many of them
+    /// are nowhere; what is there already stays.
+    ///
+    /// # Errors
+    ///
+    /// Where one that is there cannot be copied.
+    pub fn take_along(&self, format: &Format, files: &[FileAlong]) -> Result<usize> {
+        let known = self.0.iter().find(|(known, _)| *known == format);
+        let Some((_, directory)) = known else {
+            return Ok(files
+                .iter()
+                .map(|file| &file.to)
+                .collect::<HashSet<_>>()
+                .len());
+        };
+        file_along::link(directory, files)
     }
 }
 

@@ -140,6 +140,7 @@ mod second_reader;
 mod secrets;
 mod servers;
 mod session_ids;
+mod session_states;
 #[cfg(unix)]
 mod setting_up;
 #[cfg(unix)]

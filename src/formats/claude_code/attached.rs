@@ -21,7 +21,7 @@ use crate::model::{Media, MediaSource, Part};
 use crate::wire::Notes;
 use crate::wire::anthropic;
 use crate::wire::attached::{tagged, untagged};
-use crate::wire::json::{decode, word};
+use crate::wire::json::{decode, is_true, string, word};
 
 /// What is sent for an attachment.
 #[derive(Debug, PartialEq)]
@@ -35,7 +35,7 @@ pub(super) enum Sent {
 }
 
 /// Kinds of which nothing is sent where no text stands beside the record.
-const SILENT: [&str; 15] = [
+const SILENT: [&str; 17] = [
     "already_read_file",
     "auto_mode",
     "command_permissions",
@@ -51,6 +51,8 @@ const SILENT: [&str; 15] = [
     "max_turns_reached",
     "prompt_snapshot",
     "structured_output",
+    "thinking_drop",
+    "tool_offer_record",
 ];
 
 /// Reads what is sent for a record; none where the record is not as it should be.
@@ -225,19 +227,38 @@ pub(super) fn rendered(record: &outer::Record<'_>) -> Option<Vec<String>> {
     texts.filter(|texts| !texts.is_empty())
 }
 
-/// What is sent for a user's record that holds the notice of a task, by a client that marks it as such; none
-/// for any other.
-pub(super) fn notice(record: &outer::Record<'_>) -> Option<Part> {
-    let origin: outer::Origin<'_> = decode(record.origin)?;
-    let is_notice = word(origin.kind)? == "task-notification";
-    let is_systems = word(record.prompt_source)? == "system";
-    if !is_notice || !is_systems {
+/// What is sent for a user's record that the client made and sends in a frame: the notice of a task, a note of its
+/// own, the words of a hook. None for any other.
+///
+/// # Source
+///
+/// Observed, and the program's text: Claude Code 2.1.332 frames a note or a hook's words where the record says that
+/// they are such. A record of an earlier client does not, and goes bare.
+pub(super) fn framed(record: &outer::Record<'_>) -> Option<Part> {
+    let message: outer::MessageHead<'_> = decode(record.message)?;
+    let origin: outer::Origin<'_> = decode(record.origin).unwrap_or_default();
+    if word(origin.kind).is_some_and(|kind| kind == "task-notification") {
+        let text = words::turn_notice(&word(message.content)?);
+        return Some(Part::text(tagged(&text)));
+    }
+    if !is_true(record.is_meta) {
         return None;
     }
-    let message: outer::MessageHead<'_> = decode(record.message)?;
-    Some(Part::text(tagged(&words::turn_notice(&word(
-        message.content,
-    )?))))
+    if is_true(record.hook_text) {
+        let text = string(message.content)?;
+        let text = match string(record.hook_text_lead) {
+            Some(lead) => format!("{lead}\n{text}"),
+            None => text,
+        };
+        return Some(Part::text(tagged(&text)));
+    }
+    if is_true(record.own_note) {
+        let text = string(message.content)?;
+        return Some(Part::text(tagged(
+            &string(record.own_note_text).unwrap_or(text),
+        )));
+    }
+    None
 }
 
 /// What is sent for what came in while the model worked, and has no attachment.

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::attached;
 use super::queue::{self, Queue};
 use super::record::{
-    Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record, renders,
+    Attachment, BlockHead, CompactMetadata, Cut, MessageHead, ProgressData, Record, renders,
 };
 use crate::error::Result;
 use crate::formats::shared::records::{self, LineReader, each_line_from};
@@ -41,6 +41,8 @@ pub(super) enum Kind {
     Boundary,
     /// `microcompact_boundary`.
     Micro,
+    /// The attachment that says which results were cleared.
+    Cut,
     /// A prompt as attachment.
     QueuedCommand,
     /// A sub-agent's record, mirrored as progress; whether it is an assistant's.
@@ -87,6 +89,11 @@ impl Entry {
     /// Whether it is the queue's, and so no record of the tree.
     pub(super) fn is_queue(&self) -> bool {
         matches!(self.kind, Kind::Queued(_) | Kind::Taken)
+    }
+
+    /// Whether it clears results.
+    pub(super) fn prunes(&self) -> bool {
+        matches!(self.kind, Kind::Micro | Kind::Cut)
     }
 
     /// Whether it can be behind a message.
@@ -372,6 +379,7 @@ impl Index {
                     attached::tells(name)
                 };
                 match tells {
+                    _ if Cut::of(&attachment).is_some() => entry.kind = Kind::Cut,
                     Some(true) if attachment.prompt.is_some() => entry.kind = Kind::QueuedCommand,
                     Some(true) if name != "queued_command" => entry.kind = Kind::Attached,
                     Some(_) => self.end.other(format!("attachment/{name}")),

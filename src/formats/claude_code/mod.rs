@@ -73,6 +73,9 @@ pub static CLAUDE_CODE: Format = Format {
         resume: Some(Resume {
             prompted: Some((&["claude", "-p", "--resume"], &[])),
             state: standing::is_state,
+            is_said: standing::is_said,
+            moved_to: standing::moved_to,
+            files: standing::files,
             ..Resume::by(&["claude", "--resume"], |new| {
                 format!("projects/{}/{}.jsonl", slug(new.cwd), new.id)
             })

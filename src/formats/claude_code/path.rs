@@ -242,7 +242,7 @@ impl<'i> Tree<'i> {
             let Entry { kind, .. } = entry;
             !matches!(
                 kind,
-                Kind::Mirror(_) | Kind::Boundary | Kind::Summary | Kind::Micro
+                Kind::Mirror(_) | Kind::Boundary | Kind::Summary | Kind::Micro | Kind::Cut
             )
         };
         let Some((first, entry)) = nodes.next() else {
@@ -262,7 +262,7 @@ impl<'i> Tree<'i> {
     pub(super) fn main(&self) -> (Vec<Item>, Option<Severed>) {
         let leaf = (0..self.index.entries.len() as u32).rev().find(|record| {
             let entry = self.entry(*record);
-            self.is_main(*record) && (entry.is_message() || entry.kind == Kind::Micro)
+            self.is_main(*record) && (entry.is_message() || entry.prunes())
         });
         let leaf = leaf.map(|leaf| self.asides_after(leaf));
         let path = leaf.map_or_else(Vec::new, |leaf| self.walk(leaf));
@@ -354,7 +354,7 @@ impl<'i> Tree<'i> {
                     let front = front.map_or_else(Vec::new, |at| self.front(&mut items, at));
                     items.push(Item::Compaction(boundary, record, front));
                 }
-                Kind::Micro => items.push(Item::Prune(record)),
+                Kind::Micro | Kind::Cut => items.push(Item::Prune(record)),
                 Kind::Synthetic | Kind::Node => {}
             }
         }

@@ -320,6 +320,7 @@ impl Reader<'_> {
                 Kind::Assistant => "assistant",
                 Kind::Boundary => "system/compact_boundary",
                 Kind::Micro => "system/microcompact_boundary",
+                Kind::Cut => &self.attachment(entry),
                 Kind::QueuedCommand => "attachment/queued_command",
                 Kind::Mirror(_) => "progress",
                 Kind::Queued(_) | Kind::Taken => QUEUE,
@@ -403,9 +404,9 @@ impl Reader<'_> {
             }
             _ => object(outer.message)?,
         };
-        if let Some(notice) = attached::notice(&outer) {
+        if let Some(framed) = attached::framed(&outer) {
             return Ok(Piece {
-                parts: vec![notice],
+                parts: vec![framed],
                 time: at,
                 ..Piece::default()
             });

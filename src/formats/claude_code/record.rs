@@ -1,6 +1,7 @@
 //! The keys of a record that the importer looks at; everything else stays in the source.
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::wire::json::{decode, is_true, string, word};
 
@@ -18,7 +19,10 @@ lazy! {
         /// What is sent for an attachment, and whose words it is.
         rendered, rendered_role = "renderedRole",
         /// Where a user's record comes from.
-        origin, prompt_source = "promptSource",
+        origin,
+        /// Of a user's record that the client made: that it is a note of the client's own, in other words when it is sent;
+        /// that it is the words of a hook, and what stands in front of them.
+        own_note = "ownNote", own_note_text = "ownNoteText", hook_text = "hookText", hook_text_lead = "hookTextLead",
         /// Who made a reply; of newer clients only.
         made_by = "madeBy",
     }
@@ -86,6 +90,8 @@ lazy! {
         human_turn = "humanTurn",
         /// Of a snapshot: the system prompt in pieces, what stands in front of it, and the tools.
         system_prompt = "systemPrompt", cli_prefix = "cliPrefix", tools,
+        /// Of results that were cleared: the calls, and what is sent in place of each result.
+        call_ids = "callIds", stand_in = "standIn",
     }
 }
 
@@ -114,6 +120,38 @@ pub(super) struct Preserved {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct MicrocompactMetadata {
     pub(super) compacted_tool_ids: Vec<String>,
+}
+
+/// What an attachment says of results that were cleared.
+pub(super) struct Cut {
+    pub(super) calls: Vec<String>,
+    /// What is sent in place of each.
+    pub(super) stand_in: String,
+}
+
+impl Cut {
+    /// The kind of the attachment.
+    pub(super) const KIND: &str = "tool_results_cut";
+
+    /// What the client takes of it; none where the client would pass it over.
+    ///
+    /// # Source
+    ///
+    /// The program of Claude Code 2.1.332.
+    pub(super) fn of(attachment: &Attachment<'_>) -> Option<Self> {
+        const LONGEST: usize = 200;
+        if word(attachment.kind)? != Self::KIND {
+            return None;
+        }
+        let calls: Vec<&RawValue> = decode(attachment.call_ids)?;
+        let calls = calls.into_iter().filter_map(|id| string(Some(id)));
+        let stand_in = string(attachment.stand_in)?;
+        let units = stand_in.encode_utf16().count();
+        (1..=LONGEST).contains(&units).then(|| Self {
+            calls: calls.collect(),
+            stand_in,
+        })
+    }
 }
 
 /// The first version that takes the text of an attachment from beside it; it keeps a call without a result as

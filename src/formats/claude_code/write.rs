@@ -12,9 +12,10 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::attached::framed;
 use super::index::QUEUE;
 use super::queue::NOTICE;
-use super::record::{BlockHead, MessageHead, renders};
+use super::record::{BlockHead, MessageHead, Record, renders};
 use crate::error::Result;
 use crate::formats::shared::fields::Fields;
 use crate::formats::shared::records::write_line;
@@ -24,7 +25,7 @@ use crate::hash::fingerprint;
 use crate::model::{Millis, Part, Role};
 use crate::wire::anthropic::{self, Place, result_blocks, text_block, tool_result};
 use crate::wire::attached::tagged;
-use crate::wire::json::{array, decode, is_true, quoted, string};
+use crate::wire::json::{array, decode, is_true, quoted, string, word};
 use crate::wire::{Repair, attached};
 
 /// The version in records that are written anew where none is known: the one whose records ours
@@ -71,7 +72,7 @@ pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
 /// An export under way.
 pub(super) struct Writer<'a> {
     pub(super) document: &'a Document,
-    session_id: String,
+    pub(super) session_id: String,
     pub(super) version: String,
     branch: String,
     lines: Vec<String>,
@@ -80,6 +81,8 @@ pub(super) struct Writer<'a> {
     written: HashSet<String>,
     /// The record of each call.
     calls: HashMap<String, String>,
+    /// The new id of each record of the source's that a new one stands for.
+    pub(super) renamed: HashMap<String, String>,
     /// The records of the message before, if that was written anew.
     anew: Option<HashSet<String>>,
     made: u64,
@@ -89,7 +92,7 @@ pub(super) struct Writer<'a> {
     agent: Option<Option<String>>,
     /// Whether a record of the source gives the session's title.
     is_titled: bool,
-    remarks: Remarks,
+    pub(super) remarks: Remarks,
 }
 
 impl<'a> Writer<'a> {
@@ -110,6 +113,7 @@ impl<'a> Writer<'a> {
             last: None,
             written: HashSet::new(),
             calls: HashMap::new(),
+            renamed: HashMap::new(),
             anew: None,
             made: 0,
             number: 0,
@@ -182,6 +186,11 @@ impl<'a> Writer<'a> {
 
     pub(super) fn put(&mut self, fields: &Fields) {
         self.note(fields);
+        self.line(fields);
+    }
+
+    /// Writes a record that stands in no chain.
+    pub(super) fn line(&mut self, fields: &Fields) {
         self.lines.push(fields.line());
     }
 
@@ -214,7 +223,7 @@ impl<'a> Writer<'a> {
             self.put(&fields);
             return;
         }
-        if is_beside(&outgoing.records) {
+        if is_beside(&outgoing.records) || is_framed(&outgoing.records) {
             self.beside(&outgoing.records);
             return;
         }
@@ -331,13 +340,17 @@ impl<'a> Writer<'a> {
     pub(super) fn beside(&mut self, records: &[String]) {
         for mut fields in Fields::of_all(records) {
             let uuid = self.new_uuid();
+            if let Some(old) = fields.string("uuid") {
+                self.renamed.insert(old, uuid.clone());
+            }
             fields.set("uuid", &uuid);
             fields.set("parentUuid", &self.last);
             fields.set("sessionId", &self.session_id);
             if fields.get("cwd").is_some() {
                 fields.set("cwd", &self.document.cwd);
             }
-            if let Some(mut message) = message_fields(&fields) {
+            let is_reply = fields.is("type", "assistant");
+            if let Some(mut message) = message_fields(&fields).filter(|_| is_reply) {
                 let id = self.new_id("msg");
                 message.set("id", &id);
                 fields.set("message", &message);
@@ -443,6 +456,8 @@ impl<'a> Writer<'a> {
                 "output_tokens": usage.output_tokens,
             },
         }));
+        let marks = Marks::of(outgoing, &["assistant"], &REPLY_MARKS);
+        let made_in = made_in(outgoing);
         let parts = &outgoing.message.parts;
         let callers = callers(outgoing);
         let cited = cited(outgoing);
@@ -473,7 +488,20 @@ impl<'a> Writer<'a> {
             message.set("content", &[block]);
             fields.set("message", &message);
             fields.set("requestId", &request);
+            if self.document.fresh {
+                marks.mark(&mut fields);
+                self.renames_call(&fields, &made_in);
+            }
             self.put(&fields);
+        }
+    }
+
+    /// Notes which record of the source's a new record of a call stands for.
+    fn renames_call(&mut self, new: &Fields, made_in: &HashMap<String, String>) {
+        let made = blocks(new).into_iter().filter(|it| it.is("tool_use"));
+        let mut old = made.filter_map(|call| made_in.get(&string(call.id)?).cloned());
+        if let (Some(old), Some(new)) = (old.next(), new.string("uuid")) {
+            self.renamed.insert(old, new);
         }
     }
 
@@ -531,6 +559,14 @@ impl<'a> Writer<'a> {
         let own = take(replaced, |blocks| !blocks.iter().any(is_result));
         let mut fields = self.envelope(outgoing, "user", own.as_ref());
         set_content(&mut fields, &content);
+        if self.document.fresh {
+            let marks = Marks::of(outgoing, &["user"], &USER_MARKS);
+            if let Some(old) = &marks.uuid {
+                let new = fields.string("uuid").unwrap_or_default();
+                self.renamed.insert(old.clone(), new);
+            }
+            marks.mark(&mut fields);
+        }
         for key in ["isVisibleInTranscriptOnly", "isCompactSummary"] {
             if outgoing.is_summary && first {
                 fields.set(key, &true)
@@ -566,6 +602,76 @@ impl<'a> Writer<'a> {
             closed
         })
     }
+}
+
+/// What the client notes of a reply, and goes by when it sends the reply back.
+const REPLY_MARKS: [&str; 2] = ["effort", "perTurnEffort"];
+
+/// What the client notes of a user's message: who made it, where it came from, and in which mode.
+const USER_MARKS: [&str; 10] = [
+    "isMeta",
+    "origin",
+    "permissionMode",
+    "promptSource",
+    "queueSkipAttachments",
+    "queueTranscriptOnly",
+    "rowSource",
+    "sourceToolUseID",
+    "turnCompanion",
+    "turnOrigin",
+];
+
+/// What the client has noted of a message beside it.
+#[derive(Default)]
+struct Marks {
+    found: Vec<(&'static str, Box<RawValue>)>,
+    /// The id of the record that has them.
+    uuid: Option<String>,
+}
+
+impl Marks {
+    /// Those of the records behind a message, or of those that an edit took the place of.
+    fn of(outgoing: &Outgoing, kinds: &[&str], keys: &[&'static str]) -> Self {
+        let records = outgoing.records.iter().chain(&outgoing.replaces);
+        let is_such = |record: &Fields| {
+            let is_result = |block: &BlockHead<'_>| block.is("tool_result");
+            let is_kind = kinds.iter().any(|kind| record.is("type", kind));
+            is_kind && !blocks(record).iter().any(is_result)
+        };
+        let Some(record) = Fields::of_all(records).find(is_such) else {
+            return Self::default();
+        };
+        // What is framed when it is sent stands within its frame by now.
+        let is_framed = is_framed(&[record.line()]);
+        let keys = keys.iter().filter(|key| !is_framed || **key != "origin");
+        let found = keys.filter_map(|key| Some((*key, record.get(key)?.to_owned())));
+        let mut found: Vec<_> = found.collect();
+        if is_framed {
+            found.retain(|(key, _)| *key != "isMeta");
+            found.push(("isMeta", raw("true".to_owned())));
+        }
+        Self {
+            found,
+            uuid: record.string("uuid"),
+        }
+    }
+
+    fn mark(&self, fields: &mut Fields) {
+        for (key, value) in &self.found {
+            fields.set(key, value);
+        }
+    }
+}
+
+/// Whether it is one user's record whose text the client frames when it sends it.
+fn is_framed(records: &[String]) -> bool {
+    let [record] = records else {
+        return false;
+    };
+    let record = serde_json::from_str::<Record<'_>>(record);
+    record.is_ok_and(|record| {
+        word(record.kind).is_some_and(|kind| kind == "user") && framed(&record).is_some()
+    })
 }
 
 /// What came in while the model worked and stands in the queue's records alone.
@@ -653,6 +759,18 @@ fn callers(outgoing: &Outgoing) -> HashMap<String, Box<RawValue>> {
         callers.extend(made);
     }
     callers
+}
+
+/// The record in which each call of a message was made.
+fn made_in(outgoing: &Outgoing) -> HashMap<String, String> {
+    let records = outgoing.records.iter().chain(&outgoing.replaces);
+    let mut found = HashMap::new();
+    for fields in Fields::of_all(records) {
+        let made = blocks(&fields).into_iter().filter(|it| it.is("tool_use"));
+        let made = made.filter_map(|call| Some((string(call.id)?, fields.string("uuid")?)));
+        found.extend(made);
+    }
+    found
 }
 
 /// What texts refer to, as the records of a message say: the provider wants it back with the text.

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use super::{Reader, Told};
 use crate::error::Result;
+use crate::formats::claude_code::index::Kind;
 use crate::formats::claude_code::path::Item;
-use crate::formats::claude_code::record::{MicrocompactMetadata, Record};
+use crate::formats::claude_code::record::{Attachment, Cut, MicrocompactMetadata, Record};
 use crate::formats::shared::parts::{self, time};
 use crate::formats::{Action, Cover, HideStep, Step, StepEntry, StepId};
 use crate::model::{HideKind, Message, Part, Role};
@@ -69,17 +70,24 @@ impl Reader<'_> {
         self.step(Step::new(action, records[0]).by(records).at(piece.time))
     }
 
-    /// A microcompaction: the named results are cleared.
+    /// A microcompaction, or the client's word of results that it cleared after an idle hour: the named results go.
     pub(super) fn prune(&mut self, record: u32, next: &mut Told, told: &[Told]) -> Result<()> {
         let text = self.text(record)?;
         let outer: Record<'_> = serde_json::from_str(&text).unwrap_or_default();
-        let metadata: MicrocompactMetadata =
-            decode(outer.microcompact_metadata).unwrap_or_default();
+        let attachment = decode::<Attachment<'_>>(outer.attachment);
+        let (calls, stand_in) = match attachment.as_ref().and_then(Cut::of) {
+            Some(cut) => (cut.calls, cut.stand_in),
+            None => {
+                let metadata: MicrocompactMetadata =
+                    decode(outer.microcompact_metadata).unwrap_or_default();
+                (metadata.compacted_tool_ids, CLEARED.to_owned())
+            }
+        };
         let gone: HashSet<&String> = told.iter().flat_map(|told| &told.cleared).collect();
         let compaction = |told: &Told| matches!(told.item, Item::Compaction(..));
         let start = told.iter().rposition(compaction).unwrap_or(0);
         let mut parts = Vec::new();
-        for call in metadata.compacted_tool_ids {
+        for call in calls {
             let found = told[start..].iter().rev().find_map(|told| {
                 let (_, part) = told.results.iter().find(|(id, _)| *id == call)?;
                 Some((told.entry()?, *part))
@@ -88,7 +96,7 @@ impl Reader<'_> {
                 && !gone.contains(&call)
                 && !next.cleared.contains(&call)
             {
-                let cleared = vec![Part::text(CLEARED)];
+                let cleared = vec![Part::text(stand_in.as_str())];
                 let result = parts::result(Some(call.clone()), cleared, false);
                 let stub = Message::new(Role::Tool, vec![result]);
                 parts.push((entry, part, Some(stub)));
@@ -96,7 +104,12 @@ impl Reader<'_> {
             }
         }
         if parts.is_empty() {
-            self.teller.end.other("system/microcompact_boundary");
+            let entry = self.entry(record);
+            let label = match entry.kind {
+                Kind::Cut => self.attachment(entry),
+                _ => "system/microcompact_boundary".to_owned(),
+            };
+            self.teller.end.other(label);
             return Ok(());
         }
         let hide = Action::Hide(HideStep::prune(parts));

@@ -397,3 +397,32 @@ fn a_continuation_follows_the_last_record() {
     assert_eq!(out[0]["sessionId"], "11111111-2222-4333-8444-555555555555");
     assert_eq!(out[0]["timestamp"], "1970-01-01T00:00:00.005Z");
 }
+
+#[test]
+fn elsewhere_no_worktree_is_gone_on_in() {
+    let messages = context(&read_fixture("parallel.jsonl"));
+    let state = [
+        r#"{"type":"relocated","relocatedCwd":"/home/ada/mill/side","sessionId":"s"}"#,
+        r#"{"type":"worktree-state","worktreeSession":{"originalCwd":"/home/ada/mill","worktreePath":"/home/ada/mill/side"},"sessionId":"s"}"#,
+    ];
+    let document = |elsewhere| Document {
+        state: state.map(str::to_owned).to_vec(),
+        fresh: true,
+        native: true,
+        elsewhere,
+        ..document()
+    };
+    let kinds = |bytes: &[u8]| {
+        let records = records(bytes).into_iter();
+        let kinds = records.filter_map(|it| Some(it["type"].as_str()?.to_owned()));
+        let kinds = kinds.filter(|it| it == "relocated" || it == "worktree-state");
+        kinds.collect::<Vec<_>>()
+    };
+    let (bytes, remarks) = written(&messages, &document(true));
+    assert_eq!(kinds(&bytes), Vec::<String>::new());
+    let remark = "the session was in a worktree, and goes on outside of it";
+    assert!(remarks.iter().any(|it| it == remark), "{remarks:?}");
+    let (bytes, remarks) = written(&messages, &document(false));
+    assert_eq!(kinds(&bytes), ["relocated", "worktree-state"]);
+    assert!(remarks.iter().all(|it| it != remark), "{remarks:?}");
+}
