@@ -340,7 +340,7 @@ pub(super) fn value(text: &[u8], at: usize) -> Option<Range<usize>> {
     let next = text.get(value.end).copied();
     // A call, an index, a word that goes on; but a sentence of Chinese or Japanese may go on at once.
     let goes_on =
-        |it: u8| !it.is_ascii() && !(says == Says::Password && (0xe3..=0xef).contains(&it));
+        |it: u8| !(it.is_ascii() || says == Says::Password && (0xe3..=0xef).contains(&it));
     let is_tagged = text[..from].ends_with(b">") && next == Some(b'<');
     let is_cut = |it: u8| !is_tagged && quote.is_none() && b"([{<:".contains(&it);
     if next.is_some_and(|it| goes_on(it) || is_cut(it)) {
