@@ -372,6 +372,68 @@ def told(text):
     return text
 
 
+# What a provider's own tools did
+
+MUTE = ("type", "id", "data", "media_type", "signature", "status", "image_url", "outcome")
+
+
+def gathered(value):
+    """The texts in a value, without what is for programs alone."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return [text for one in value for text in gathered(one)]
+    if not isinstance(value, dict):
+        return []
+    told = (one for key, one in value.items() if key not in MUTE and not key.endswith("_id") and not key.startswith("encrypted_"))
+    return [text for one in told for text in gathered(one)]
+
+
+def gave(value):
+    """The lines of what a tool gave."""
+    if isinstance(value, list):
+        return [line for one in value for line in gave(one)]
+    texts = [re.sub(r"\s+$", "", text) for text in gathered(value) if text.strip()]
+    return [("\n" if any("\n" in text for text in texts) else "  ").join(texts)] if texts else []
+
+
+def hosted(data):
+    """What an opaque block says in a line, if it is a call that a provider ran itself, or what that gave."""
+    try:
+        block = json.loads(data)
+    except ValueError:
+        return None
+    if not isinstance(block, dict):
+        return None
+    text = lambda key: block[key] if isinstance(block.get(key), str) else None
+    written = lambda value: json.dumps(value if isinstance(value, dict) else {}, ensure_ascii=False, separators=(",", ":"))
+    only = lambda keys: {key: one for key, one in block.items() if key in keys and one is not None} or None
+    results = lambda keys: [line for key in keys if key in block for line in gave(block[key])]
+    kind, call, lines = text("type"), None, []
+    if kind is None:
+        asked, result = block.get("executableCode"), block.get("codeExecutionResult")
+        call = ("code_execution", written(asked)) if "executableCode" in block else None
+        output = result.get("output") if isinstance(result, dict) else None
+        lines = gave(output) + results(["stdout", "stderr"])
+    elif kind in ("server_tool_use", "mcp_tool_use"):
+        call = text("name") and (block["name"], written(block.get("input")))
+    elif kind in ("mcp_call", "mcp_approval_request"):
+        call = text("name") and (block["name"], text("arguments") or "")
+        lines = results(["output", "error"]) if call else []
+    elif kind == "mcp_list_tools":
+        call = (kind, written(only(["server_label"])))
+    elif kind.endswith("_tool_result"):
+        lines = results(["content"])
+    elif kind.endswith("_call"):
+        given = next((block[key] for key in ("action", "operation", "arguments") if key in block), None)
+        given = only(["code", "queries", "prompt"]) if given is None else given
+        call = (text("name") or kind[: -len("_call")], given if isinstance(given, str) else written(given))
+        lines = results(["results", "outputs", "output", "error"])
+    if call:
+        return summary({"name": call[0], "arguments": call[1]})
+    return lines[0] if lines else None
+
+
 def words(part, of_result, is_inside=False):
     kind = part["type"]
     if kind == "text":
@@ -381,6 +443,8 @@ def words(part, of_result, is_inside=False):
     elif kind == "tool_result":
         said = (words(inside, of_result, True) for inside in part.get("content", []))
         return next((one for one in said if one is not None), None)
+    elif kind == "opaque" and is_inside:
+        return hosted(part["data"])
     elif kind in ("image", "file"):
         text = "[%s]" % part.get("media_type", part.get("name", "file"))
     else:
@@ -394,7 +458,12 @@ def preview(message, of_result=told):
     if text is None:
         other = (part for part in parts if part["type"] in ("thinking", "opaque"))
         first = next(other, None)
-        text = "" if first is None else "(opaque)" if first["type"] == "opaque" else "(thinking) " + first["text"]
+        if first is None:
+            text = ""
+        elif first["type"] == "opaque":
+            text = hosted(first["data"]) or "(opaque)"
+        else:
+            text = "(thinking) " + first["text"]
     return one_line(("(interrupted) " if "interrupted" in message else "") + text)
 
 

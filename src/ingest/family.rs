@@ -134,7 +134,14 @@ pub fn import_family(
         if coming.is_kin && is_new && growth::has_changed(repo, &coming.file)? == Some(false) {
             continue;
         }
+        // What names the file names each of the family as it comes in.
+        let verb = request.what.strip_suffix(&*file.display().to_string());
+        let what = match verb.filter(|_| coming.is_kin) {
+            Some(verb) => format!("{verb}{}", coming.file.display()),
+            None => request.what.to_owned(),
+        };
         let request = ImportRequest {
+            what: &what,
             format: request.format.filter(|_| !coming.is_kin),
             branch: match coming.is_kin {
                 true => None,

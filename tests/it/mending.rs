@@ -201,7 +201,7 @@ fn what_the_rest_vouches_for_is_made_again() {
     a checkpoint
       damaged  checkpoints: 1 not as they were written
     the search index
-      damaged  the search index: 26 not as they were written
+      damaged  the search index: 27 not as they were written
     a block of the search index
       damaged  index: fts5: corruption found reading blob 137438953473 from table "search"
       damaged  the search index: 1 not as they were written

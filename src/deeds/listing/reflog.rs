@@ -28,7 +28,7 @@ Example:
 pub struct ReflogParams {
     /// A branch, tag or session, HEAD, ORIG_HEAD or PREV_HEAD
     #[serde(rename = "ref")]
-    #[cfg_attr(feature = "cli", arg(value_name = "REF"))]
+    #[cfg_attr(feature = "cli", arg(id = "ref", value_name = "REF"))]
     pub reference: Option<String>,
     /// List at most N; by default 20; 0: all
     #[cfg_attr(feature = "cli", arg(short = 'n', long, value_name = "N"))]
