@@ -88,7 +88,7 @@ impl OpenRepo {
             (method.call)(params, &mut at)
         }));
         match done {
-            Ok(answer) => Ok(answer?.text().to_owned()),
+            Ok(answer) => Ok(answer?.json.text().to_owned()),
             Err(_) => {
                 *held = None;
                 let fault = ApiError::refused(format!(

@@ -16,18 +16,18 @@ class Methods:
     def _ask(self, method: str, params: Dict[str, Any]) -> Any:
         raise NotImplementedError
 
-    def import_(self, path: Optional[str] = None, *, session: Optional[str] = None, format: Optional[str] = None, as_: Optional[str] = None, onto: Optional[str] = None, redact: Optional[bool] = None, new_only: Optional[bool] = None) -> types.ImportAnswer:
-        """Takes a tool's session in; again, it adds only what is new.
+    def import_(self, paths: Optional[List[str]] = None, *, format: Optional[str] = None, as_: Optional[str] = None, onto: Optional[str] = None, redact: Optional[bool] = None, strict: Optional[bool] = None, new_only: Optional[bool] = None) -> types.ImportAnswer:
+        """Bring in sessions of coding agents, and other conversations.
 
-        - `path`: The session's file.
-        - `session`: In place of a file: the session of this id, as a tool of this machine keeps it.
-        - `format`: Its format, instead of recognising it.
-        - `as_`: The name of the branch that follows it.
-        - `onto`: Append what is new to this branch, after its own commits.
-        - `redact`: Write `[redacted:KIND]` in place of secrets.
-        - `new_only`: Read only what has come since the last import, where that is enough.
+        - `paths`: Session files, directories of them, or session ids
+        - `format`: The format, instead of recognising it
+        - `as_`: The name of the branch that follows the session
+        - `onto`: Append what is new to this branch, after its own commits
+        - `redact`: Write [redacted:KIND] in place of secrets, now and in later imports of these sessions
+        - `strict`: Import nothing from a file that has a problem
+        - `new_only`: Read only what has come since the last import, where that is enough
         """
-        return self._ask("import", {"path": path, "session": session, "format": format, "as": as_, "onto": onto, "redact": redact, "new_only": new_only})
+        return self._ask("import", {"paths": paths, "format": format, "as": as_, "onto": onto, "redact": redact, "strict": strict, "new_only": new_only})
 
     def sessions(self, directory: Optional[str] = None) -> types.SessionsAnswer:
         """Lists the sessions that were imported.
@@ -36,25 +36,27 @@ class Methods:
         """
         return self._ask("sessions", {"directory": directory})
 
-    def export(self, rev: Optional[str] = None, *, format: Optional[str] = None, secrets: Optional[types.SecretsLeave] = None, anonymous: Optional[bool] = None) -> types.ExportAnswer:
-        """Gives the session's file back, or writes it in another tool's format.
+    def export(self, rev: Optional[str] = None, *, format: Optional[str] = None, redact: Optional[bool] = None, allow_secrets: Optional[bool] = None, anonymous: Optional[bool] = None) -> types.ExportAnswer:
+        """Write a session file, or a page to read.
 
-        - `rev`: The commit whose context is written; HEAD's unless given.
-        - `format`: The format; the session's own unless given.
-        - `secrets`: What is done about secrets.
-        - `anonymous`: Also give other names to persons and hosts: logins, homes, mail addresses and the names beside them. Secrets are replaced then.
+        - `rev`: The commit whose context is written; HEAD unless given
+        - `format`: One of the formats that import reads, html or markdown; by default the session's own
+        - `redact`: Write [redacted:KIND] in place of secrets
+        - `allow_secrets`: Write secrets, too
+        - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
         """
-        return self._ask("export", {"rev": rev, "format": format, "secrets": secrets, "anonymous": anonymous})
+        return self._ask("export", {"rev": rev, "format": format, "redact": redact, "allow_secrets": allow_secrets, "anonymous": anonymous})
 
-    def resume(self, rev: Optional[str] = None, *, in_: Optional[str] = None, directory: Optional[str] = None, secrets: Optional[types.SecretsLeave] = None) -> types.ResumeAnswer:
-        """Writes the context as a new session where a tool looks for its sessions, to go on there.
+    def resume(self, rev: Optional[str] = None, *, in_: Optional[str] = None, directory: Optional[str] = None, redact: Optional[bool] = None, allow_secrets: Optional[bool] = None) -> types.ResumeAnswer:
+        """Continue from a commit in a new session of a tool.
 
-        - `rev`: The commit whose context is written; HEAD's unless given.
-        - `in_`: The tool; the one that the session came from unless given.
-        - `directory`: The working directory that it is to run in; that of the session unless given.
-        - `secrets`: What is done about secrets.
+        - `rev`: The commit whose context is written; HEAD unless given
+        - `in_`: The tool; by default the one that the session came from
+        - `directory`: The directory where it is to run; by default that of the session, if it is there, or else the one here
+        - `redact`: Write [redacted:KIND] in place of secrets
+        - `allow_secrets`: Write secrets, too
         """
-        return self._ask("resume", {"rev": rev, "in": in_, "directory": directory, "secrets": secrets})
+        return self._ask("resume", {"rev": rev, "in": in_, "directory": directory, "redact": redact, "allow_secrets": allow_secrets})
 
     def status(self, verbose: Optional[bool] = None) -> types.StatusAnswer:
         """Show where you are and how full the context is.
@@ -144,11 +146,11 @@ class Methods:
         return self._ask("dropped", {"rev": rev, "within": within})
 
     def audit(self, rev: Optional[str] = None, *, within: Optional[str] = None, limit: Optional[int] = None) -> types.AuditAnswer:
-        """Says what a compaction took away that nothing visible says, each with its message.
+        """What a compaction took away, and what of it is still said.
 
-        - `rev`: The compaction, truncation or clear; the newest on the path to HEAD unless given.
-        - `within`: Whose newest compaction, truncation or clear, and where things are to be said still; HEAD's path unless given.
-        - `limit`: At most so many findings; 20 unless given, 0: all.
+        - `rev`: The compaction, truncation or clear; the newest on this branch unless given
+        - `within`: Whose newest compaction, truncation or clear, and where things are to be said still; HEAD unless given
+        - `limit`: At most N findings; 20 unless given, 0: all
         """
         return self._ask("audit", {"rev": rev, "within": within, "limit": limit})
 
@@ -163,18 +165,18 @@ class Methods:
         """
         return self._ask("did", {"path": path, "command": command, "error": error, "within": within, "limit": limit})
 
-    def blame(self, rev: Optional[str] = None, *, message: Optional[str] = None) -> types.BlameAnswer:
-        """Says where messages came from: session, commit, client, model, prompt, and what was done with them.
+    def blame(self, message: Optional[str] = None, *, at: Optional[str] = None) -> types.BlameAnswer:
+        """Say where messages came from.
 
-        - `rev`: The context: all its visible messages. HEAD's unless given.
-        - `message`: Only this message, hidden or not; of a summary its lines are told as well.
+        - `message`: One message, hidden or not: :N, REV:N, or its commit; all that are visible unless given
+        - `at`: In the context of this commit; HEAD's unless given
         """
-        return self._ask("blame", {"rev": rev, "message": message})
+        return self._ask("blame", {"message": message, "at": at})
 
     def attest(self, rev: Optional[str] = None) -> types.AttestAnswer:
-        """Writes what a run was, as a text that follows from its commits alone: to be signed, and made again.
+        """Say what a run was, to be signed.
 
-        - `rev`: A branch, session or commit; HEAD unless given.
+        - `rev`: The branch, session or commit; HEAD unless given
         """
         return self._ask("attest", {"rev": rev})
 
@@ -191,15 +193,17 @@ class Methods:
         """
         return self._ask("diff", {"before": before, "after": after, "role": role, "tool": tool, "exact_ids": exact_ids, "format": format, "sent": sent})
 
-    def cost(self, rev: Optional[str] = None, *, by: Optional[types.CostBy] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.CostAnswer:
-        """Says what replies cost at list prices, by session, model, directory, client, tool or message.
+    def cost(self, rev: Optional[str] = None, *, by: Optional[CostBy] = None, misses: Optional[bool] = None, limit: Optional[int] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None) -> types.CostAnswer:
+        """Show what the replies of models cost.
 
-        - `rev`: Only replies on the path to this commit; all, unless given.
-        - `by`: What a row stands for; a session unless given.
-        - `since_ms`: Only replies from this time on, in milliseconds since 1970.
-        - `until_ms`: Only replies up to this time.
+        - `rev`: Only what is on the path to this commit
+        - `by`: What a row stands for; a session unless given
+        - `misses`: A row for each reply: what its request read from the cache, wrote to it and missed, and why
+        - `limit`: At most N rows, and one for the rest; 0: all. By default 20 messages, or all of anything else
+        - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
+        - `until`: Only up to then
         """
-        return self._ask("cost", {"rev": rev, "by": by, "since_ms": since_ms, "until_ms": until_ms})
+        return self._ask("cost", {"rev": rev, "by": by, "misses": misses, "limit": limit, "since": since, "until": until})
 
     def cache(self, rev: Optional[str] = None) -> types.CacheAnswer:
         """Says whether the provider's prompt cache still has the context.
@@ -208,29 +212,30 @@ class Methods:
         """
         return self._ask("cache", {"rev": rev})
 
-    def _compile(self, format: Optional[str] = None, *, rev: Optional[str] = None, for_: Optional[str] = None, request: Optional[bool] = None, strict: Optional[bool] = None) -> types.CompileAnswer:
-        """Gives the request that a model would be sent, or that a reply answered, in a provider's form.
+    def _compile(self, format: Optional[str] = None, *, rev: Optional[str] = None, for_: Optional[str] = None, request: Optional[bool] = None, strict: Optional[bool] = None, verify: Optional[bool] = None) -> types.CompileAnswer:
+        """Print the request that a model would be sent.
 
-        - `format`: The form: openai, responses, anthropic or text. The setting `compile.format`, or else openai, unless given.
-        - `rev`: The commit whose context is compiled; HEAD's unless given.
-        - `for_`: The reply whose request is wanted, in place of `rev`: what it answered.
-        - `request`: Add model, limits and tools, from the settings.
-        - `strict`: Fail where anything has to be repaired.
+        - `format`: openai, responses, anthropic or text
+        - `rev`: The commit whose context is compiled; HEAD unless given
+        - `for_`: The request that this reply answered
+        - `request`: Add model, limits and tools, from the settings
+        - `strict`: Fail if anything has to be repaired
+        - `verify`: Say whether the recorded request is what was sent
         """
-        return self._ask("compile", {"format": format, "rev": rev, "for": for_, "request": request, "strict": strict})
+        return self._ask("compile", {"format": format, "rev": rev, "for": for_, "request": request, "strict": strict, "verify": verify})
 
-    def bisect(self, bad: Optional[str] = None, *, good: Optional[str] = None, time: Optional[bool] = None, settings: Optional[bool] = None, verdicts: Optional[List[str]] = None, runs: Optional[int] = None, confidence: Optional[float] = None) -> types.BisectAnswer:
+    def bisect(self, bad: Optional[str] = None, *, good: Optional[str] = None, time: Optional[bool] = None, request: Optional[bool] = None, verdicts: Optional[List[str]] = None, runs: Optional[int] = None, confidence: Optional[float] = None) -> types.BisectAnswer:
         """Gives the next context to try, or which message, part, hide or setting makes it go wrong.
 
         - `bad`: The commit whose context goes wrong; HEAD's unless given.
         - `good`: A commit whose context goes well: what it has stays.
         - `time`: Look for the first commit after `good`, or after the first of all, that goes wrong.
-        - `settings`: Whether request settings may be why.
+        - `request`: Add model, limits and tools, from the settings; each may be why.
         - `verdicts`: The verdicts on the contexts that were given to try, in that order: good, bad or skip.
         - `runs`: How often each end is tried, where it goes wrong by chance. Once unless given.
         - `confidence`: How sure the answer is to be, where it goes wrong by chance. 0.95 unless given.
         """
-        return self._ask("bisect", {"bad": bad, "good": good, "time": time, "settings": settings, "verdicts": verdicts, "runs": runs, "confidence": confidence})
+        return self._ask("bisect", {"bad": bad, "good": good, "time": time, "request": request, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
     def commit(self, role: Optional[str] = None, message: Optional[Union[str, Dict[str, Any]]] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
         """Append one message, or replace one.
@@ -614,9 +619,22 @@ class Methods:
         return self._ask("fsck", {"repair": repair, "requests": requests})
 
     def doctor(self) -> types.DoctorAnswer:
-        """Tells how the file or the server stands where the repository is kept, and what needs attention.
+        """Check the database that keeps the repository, and its backups.
         """
         return self._ask("doctor", {})
+
+    def du(self) -> types.DuAnswer:
+        """Show what takes up space.
+        """
+        return self._ask("du", {})
+
+    def backup(self, file: str, *, force: Optional[bool] = None) -> types.BackupAnswer:
+        """Copy the whole repository into one file.
+
+        - `file`: The file to write
+        - `force`: Overwrite an existing file
+        """
+        return self._ask("backup", {"file": file, "force": force})
 
     def config(self, key: Optional[str] = None, value: Optional[Union[str, float, bool]] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
         """Tell the repository's settings, or change one.
@@ -634,18 +652,18 @@ class AsyncMethods:
     async def _ask(self, method: str, params: Dict[str, Any]) -> Any:
         raise NotImplementedError
 
-    async def import_(self, path: Optional[str] = None, *, session: Optional[str] = None, format: Optional[str] = None, as_: Optional[str] = None, onto: Optional[str] = None, redact: Optional[bool] = None, new_only: Optional[bool] = None) -> types.ImportAnswer:
-        """Takes a tool's session in; again, it adds only what is new.
+    async def import_(self, paths: Optional[List[str]] = None, *, format: Optional[str] = None, as_: Optional[str] = None, onto: Optional[str] = None, redact: Optional[bool] = None, strict: Optional[bool] = None, new_only: Optional[bool] = None) -> types.ImportAnswer:
+        """Bring in sessions of coding agents, and other conversations.
 
-        - `path`: The session's file.
-        - `session`: In place of a file: the session of this id, as a tool of this machine keeps it.
-        - `format`: Its format, instead of recognising it.
-        - `as_`: The name of the branch that follows it.
-        - `onto`: Append what is new to this branch, after its own commits.
-        - `redact`: Write `[redacted:KIND]` in place of secrets.
-        - `new_only`: Read only what has come since the last import, where that is enough.
+        - `paths`: Session files, directories of them, or session ids
+        - `format`: The format, instead of recognising it
+        - `as_`: The name of the branch that follows the session
+        - `onto`: Append what is new to this branch, after its own commits
+        - `redact`: Write [redacted:KIND] in place of secrets, now and in later imports of these sessions
+        - `strict`: Import nothing from a file that has a problem
+        - `new_only`: Read only what has come since the last import, where that is enough
         """
-        return await self._ask("import", {"path": path, "session": session, "format": format, "as": as_, "onto": onto, "redact": redact, "new_only": new_only})
+        return await self._ask("import", {"paths": paths, "format": format, "as": as_, "onto": onto, "redact": redact, "strict": strict, "new_only": new_only})
 
     async def sessions(self, directory: Optional[str] = None) -> types.SessionsAnswer:
         """Lists the sessions that were imported.
@@ -654,25 +672,27 @@ class AsyncMethods:
         """
         return await self._ask("sessions", {"directory": directory})
 
-    async def export(self, rev: Optional[str] = None, *, format: Optional[str] = None, secrets: Optional[types.SecretsLeave] = None, anonymous: Optional[bool] = None) -> types.ExportAnswer:
-        """Gives the session's file back, or writes it in another tool's format.
+    async def export(self, rev: Optional[str] = None, *, format: Optional[str] = None, redact: Optional[bool] = None, allow_secrets: Optional[bool] = None, anonymous: Optional[bool] = None) -> types.ExportAnswer:
+        """Write a session file, or a page to read.
 
-        - `rev`: The commit whose context is written; HEAD's unless given.
-        - `format`: The format; the session's own unless given.
-        - `secrets`: What is done about secrets.
-        - `anonymous`: Also give other names to persons and hosts: logins, homes, mail addresses and the names beside them. Secrets are replaced then.
+        - `rev`: The commit whose context is written; HEAD unless given
+        - `format`: One of the formats that import reads, html or markdown; by default the session's own
+        - `redact`: Write [redacted:KIND] in place of secrets
+        - `allow_secrets`: Write secrets, too
+        - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
         """
-        return await self._ask("export", {"rev": rev, "format": format, "secrets": secrets, "anonymous": anonymous})
+        return await self._ask("export", {"rev": rev, "format": format, "redact": redact, "allow_secrets": allow_secrets, "anonymous": anonymous})
 
-    async def resume(self, rev: Optional[str] = None, *, in_: Optional[str] = None, directory: Optional[str] = None, secrets: Optional[types.SecretsLeave] = None) -> types.ResumeAnswer:
-        """Writes the context as a new session where a tool looks for its sessions, to go on there.
+    async def resume(self, rev: Optional[str] = None, *, in_: Optional[str] = None, directory: Optional[str] = None, redact: Optional[bool] = None, allow_secrets: Optional[bool] = None) -> types.ResumeAnswer:
+        """Continue from a commit in a new session of a tool.
 
-        - `rev`: The commit whose context is written; HEAD's unless given.
-        - `in_`: The tool; the one that the session came from unless given.
-        - `directory`: The working directory that it is to run in; that of the session unless given.
-        - `secrets`: What is done about secrets.
+        - `rev`: The commit whose context is written; HEAD unless given
+        - `in_`: The tool; by default the one that the session came from
+        - `directory`: The directory where it is to run; by default that of the session, if it is there, or else the one here
+        - `redact`: Write [redacted:KIND] in place of secrets
+        - `allow_secrets`: Write secrets, too
         """
-        return await self._ask("resume", {"rev": rev, "in": in_, "directory": directory, "secrets": secrets})
+        return await self._ask("resume", {"rev": rev, "in": in_, "directory": directory, "redact": redact, "allow_secrets": allow_secrets})
 
     async def status(self, verbose: Optional[bool] = None) -> types.StatusAnswer:
         """Show where you are and how full the context is.
@@ -762,11 +782,11 @@ class AsyncMethods:
         return await self._ask("dropped", {"rev": rev, "within": within})
 
     async def audit(self, rev: Optional[str] = None, *, within: Optional[str] = None, limit: Optional[int] = None) -> types.AuditAnswer:
-        """Says what a compaction took away that nothing visible says, each with its message.
+        """What a compaction took away, and what of it is still said.
 
-        - `rev`: The compaction, truncation or clear; the newest on the path to HEAD unless given.
-        - `within`: Whose newest compaction, truncation or clear, and where things are to be said still; HEAD's path unless given.
-        - `limit`: At most so many findings; 20 unless given, 0: all.
+        - `rev`: The compaction, truncation or clear; the newest on this branch unless given
+        - `within`: Whose newest compaction, truncation or clear, and where things are to be said still; HEAD unless given
+        - `limit`: At most N findings; 20 unless given, 0: all
         """
         return await self._ask("audit", {"rev": rev, "within": within, "limit": limit})
 
@@ -781,18 +801,18 @@ class AsyncMethods:
         """
         return await self._ask("did", {"path": path, "command": command, "error": error, "within": within, "limit": limit})
 
-    async def blame(self, rev: Optional[str] = None, *, message: Optional[str] = None) -> types.BlameAnswer:
-        """Says where messages came from: session, commit, client, model, prompt, and what was done with them.
+    async def blame(self, message: Optional[str] = None, *, at: Optional[str] = None) -> types.BlameAnswer:
+        """Say where messages came from.
 
-        - `rev`: The context: all its visible messages. HEAD's unless given.
-        - `message`: Only this message, hidden or not; of a summary its lines are told as well.
+        - `message`: One message, hidden or not: :N, REV:N, or its commit; all that are visible unless given
+        - `at`: In the context of this commit; HEAD's unless given
         """
-        return await self._ask("blame", {"rev": rev, "message": message})
+        return await self._ask("blame", {"message": message, "at": at})
 
     async def attest(self, rev: Optional[str] = None) -> types.AttestAnswer:
-        """Writes what a run was, as a text that follows from its commits alone: to be signed, and made again.
+        """Say what a run was, to be signed.
 
-        - `rev`: A branch, session or commit; HEAD unless given.
+        - `rev`: The branch, session or commit; HEAD unless given
         """
         return await self._ask("attest", {"rev": rev})
 
@@ -809,15 +829,17 @@ class AsyncMethods:
         """
         return await self._ask("diff", {"before": before, "after": after, "role": role, "tool": tool, "exact_ids": exact_ids, "format": format, "sent": sent})
 
-    async def cost(self, rev: Optional[str] = None, *, by: Optional[types.CostBy] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.CostAnswer:
-        """Says what replies cost at list prices, by session, model, directory, client, tool or message.
+    async def cost(self, rev: Optional[str] = None, *, by: Optional[CostBy] = None, misses: Optional[bool] = None, limit: Optional[int] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None) -> types.CostAnswer:
+        """Show what the replies of models cost.
 
-        - `rev`: Only replies on the path to this commit; all, unless given.
-        - `by`: What a row stands for; a session unless given.
-        - `since_ms`: Only replies from this time on, in milliseconds since 1970.
-        - `until_ms`: Only replies up to this time.
+        - `rev`: Only what is on the path to this commit
+        - `by`: What a row stands for; a session unless given
+        - `misses`: A row for each reply: what its request read from the cache, wrote to it and missed, and why
+        - `limit`: At most N rows, and one for the rest; 0: all. By default 20 messages, or all of anything else
+        - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
+        - `until`: Only up to then
         """
-        return await self._ask("cost", {"rev": rev, "by": by, "since_ms": since_ms, "until_ms": until_ms})
+        return await self._ask("cost", {"rev": rev, "by": by, "misses": misses, "limit": limit, "since": since, "until": until})
 
     async def cache(self, rev: Optional[str] = None) -> types.CacheAnswer:
         """Says whether the provider's prompt cache still has the context.
@@ -826,29 +848,30 @@ class AsyncMethods:
         """
         return await self._ask("cache", {"rev": rev})
 
-    async def _compile(self, format: Optional[str] = None, *, rev: Optional[str] = None, for_: Optional[str] = None, request: Optional[bool] = None, strict: Optional[bool] = None) -> types.CompileAnswer:
-        """Gives the request that a model would be sent, or that a reply answered, in a provider's form.
+    async def _compile(self, format: Optional[str] = None, *, rev: Optional[str] = None, for_: Optional[str] = None, request: Optional[bool] = None, strict: Optional[bool] = None, verify: Optional[bool] = None) -> types.CompileAnswer:
+        """Print the request that a model would be sent.
 
-        - `format`: The form: openai, responses, anthropic or text. The setting `compile.format`, or else openai, unless given.
-        - `rev`: The commit whose context is compiled; HEAD's unless given.
-        - `for_`: The reply whose request is wanted, in place of `rev`: what it answered.
-        - `request`: Add model, limits and tools, from the settings.
-        - `strict`: Fail where anything has to be repaired.
+        - `format`: openai, responses, anthropic or text
+        - `rev`: The commit whose context is compiled; HEAD unless given
+        - `for_`: The request that this reply answered
+        - `request`: Add model, limits and tools, from the settings
+        - `strict`: Fail if anything has to be repaired
+        - `verify`: Say whether the recorded request is what was sent
         """
-        return await self._ask("compile", {"format": format, "rev": rev, "for": for_, "request": request, "strict": strict})
+        return await self._ask("compile", {"format": format, "rev": rev, "for": for_, "request": request, "strict": strict, "verify": verify})
 
-    async def bisect(self, bad: Optional[str] = None, *, good: Optional[str] = None, time: Optional[bool] = None, settings: Optional[bool] = None, verdicts: Optional[List[str]] = None, runs: Optional[int] = None, confidence: Optional[float] = None) -> types.BisectAnswer:
+    async def bisect(self, bad: Optional[str] = None, *, good: Optional[str] = None, time: Optional[bool] = None, request: Optional[bool] = None, verdicts: Optional[List[str]] = None, runs: Optional[int] = None, confidence: Optional[float] = None) -> types.BisectAnswer:
         """Gives the next context to try, or which message, part, hide or setting makes it go wrong.
 
         - `bad`: The commit whose context goes wrong; HEAD's unless given.
         - `good`: A commit whose context goes well: what it has stays.
         - `time`: Look for the first commit after `good`, or after the first of all, that goes wrong.
-        - `settings`: Whether request settings may be why.
+        - `request`: Add model, limits and tools, from the settings; each may be why.
         - `verdicts`: The verdicts on the contexts that were given to try, in that order: good, bad or skip.
         - `runs`: How often each end is tried, where it goes wrong by chance. Once unless given.
         - `confidence`: How sure the answer is to be, where it goes wrong by chance. 0.95 unless given.
         """
-        return await self._ask("bisect", {"bad": bad, "good": good, "time": time, "settings": settings, "verdicts": verdicts, "runs": runs, "confidence": confidence})
+        return await self._ask("bisect", {"bad": bad, "good": good, "time": time, "request": request, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
     async def commit(self, role: Optional[str] = None, message: Optional[Union[str, Dict[str, Any]]] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
         """Append one message, or replace one.
@@ -1232,9 +1255,22 @@ class AsyncMethods:
         return await self._ask("fsck", {"repair": repair, "requests": requests})
 
     async def doctor(self) -> types.DoctorAnswer:
-        """Tells how the file or the server stands where the repository is kept, and what needs attention.
+        """Check the database that keeps the repository, and its backups.
         """
         return await self._ask("doctor", {})
+
+    async def du(self) -> types.DuAnswer:
+        """Show what takes up space.
+        """
+        return await self._ask("du", {})
+
+    async def backup(self, file: str, *, force: Optional[bool] = None) -> types.BackupAnswer:
+        """Copy the whole repository into one file.
+
+        - `file`: The file to write
+        - `force`: Overwrite an existing file
+        """
+        return await self._ask("backup", {"file": file, "force": force})
 
     async def config(self, key: Optional[str] = None, value: Optional[Union[str, float, bool]] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
         """Tell the repository's settings, or change one.

@@ -11,8 +11,10 @@ VERSION = 1
 """The version of the interface."""
 
 
-ImportParams = TypedDict("ImportParams", {"path": "Optional[str]", "session": "Optional[str]", "format": "Optional[str]", "as": "Optional[str]", "onto": "Optional[str]", "redact": "bool", "new_only": "bool"}, total=False)
-"""Which session, and how."""
+ImportParams = TypedDict("ImportParams", {"paths": "List[str]", "format": "Optional[str]", "as": "Optional[str]", "onto": "Optional[str]", "redact": "bool", "strict": "bool", "new_only": "bool"}, total=False)
+"""Bring in sessions of coding agents, and other conversations
+    
+    A file's format is recognised from its content. Importing a file again adds only what is new in it."""
 
 
 class SessionsParams(TypedDict, total=False):
@@ -22,23 +24,35 @@ class SessionsParams(TypedDict, total=False):
 
 
 class ExportParams(TypedDict, total=False):
-    """Which session, and how."""
+    """Write a session file, or a page to read
+    
+    Messages that were imported and have not changed come back JSON-equal, with their ids and links.
+    Changed and new messages are written as valid records. Hidden messages are left out.
+    
+    The format html is one self-contained page for a browser: the whole conversation, with hidden
+    messages folded under their marker. The format markdown is the same as text.
+    
+    Where secrets are found, nothing is written unless `redact` or `allow_secrets` is given. `anonymous` is for what is
+    shared with others: one person has one other name in all that is written, whatever the spelling. First names alone, and
+    what a reader can infer, stay."""
     rev: Optional[str]
-    """The commit whose context is written; HEAD's unless given."""
+    """The commit whose context is written; HEAD unless given"""
     format: Optional[str]
-    """The format; the session's own unless given."""
-    secrets: SecretsLeave
-    """What is done about secrets."""
+    """One of the formats that import reads, html or markdown; by default the session's own"""
+    redact: bool
+    """Write [redacted:KIND] in place of secrets"""
+    allow_secrets: bool
+    """Write secrets, too"""
     anonymous: bool
-    """Also give other names to persons and hosts: logins, homes, mail addresses and the names beside them. Secrets are replaced then."""
+    """As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them"""
 
 
-SecretsLeave = Literal["refuse", "redact", "allow"]
-"""What is done about secrets."""
-
-
-ResumeParams = TypedDict("ResumeParams", {"rev": "Optional[str]", "in": "Optional[str]", "directory": "Optional[str]", "secrets": "SecretsLeave"}, total=False)
-"""Of which context, and for which tool."""
+ResumeParams = TypedDict("ResumeParams", {"rev": "Optional[str]", "in": "Optional[str]", "directory": "Optional[str]", "redact": "bool", "allow_secrets": "bool"}, total=False)
+"""Continue from a commit in a new session of a tool
+    
+    Writes the context at `rev` as a new session where that tool looks for its sessions, and tells the commands that
+    continue it. The session has new ids, and no file is overwritten. When that session is imported later, its new
+    messages follow `rev`."""
 
 
 class StatusParams(TypedDict, total=False):
@@ -187,13 +201,19 @@ class DroppedParams(TypedDict, total=False):
 
 
 class AuditParams(TypedDict, total=False):
-    """Which compaction."""
+    """What a compaction took away, and what of it is still said
+    
+    Looks through the messages that a compaction, truncation or clear hid: what the user typed, points that
+    are not done, commands, files, errors, addresses, names and numbers. A fact is said if the summary or any
+    other visible message has it word for word, or, for a longer text, most of its phrases. What is lost is
+    listed, what is most likely to be missed first, each with its message: tract show HASH prints it, tract
+    restore HASH brings it back. No model is asked."""
     rev: Optional[str]
-    """The compaction, truncation or clear; the newest on the path to HEAD unless given."""
+    """The compaction, truncation or clear; the newest on this branch unless given"""
     within: Optional[str]
-    """Whose newest compaction, truncation or clear, and where things are to be said still; HEAD's path unless given."""
+    """Whose newest compaction, truncation or clear, and where things are to be said still; HEAD unless given"""
     limit: Optional[int]
-    """At most so many findings; 20 unless given, 0: all."""
+    """At most N findings; 20 unless given, 0: all"""
 
 
 class DidParams(TypedDict, total=False):
@@ -211,17 +231,27 @@ class DidParams(TypedDict, total=False):
 
 
 class BlameParams(TypedDict, total=False):
-    """Which messages."""
-    rev: Optional[str]
-    """The context: all its visible messages. HEAD's unless given."""
+    """Say where messages came from
+    
+    Of each visible message: the commit that gave it its text, when, who speaks, and the session that it came from.
+    Of one message also the model, the prompt before it, who committed it, and how it came here: edits, moves,
+    and what a summary stands for. Of a summary each line is shown with the hidden message that has most of
+    its words, so that it can be checked; a line that no message has is the summary's own."""
     message: Optional[str]
-    """Only this message, hidden or not; of a summary its lines are told as well."""
+    """One message, hidden or not: :N, REV:N, or its commit; all that are visible unless given"""
+    at: Optional[str]
+    """In the context of this commit; HEAD's unless given"""
 
 
 class AttestParams(TypedDict, total=False):
-    """Which run."""
+    """Say what a run was, to be signed
+    
+    Writes a manifest of a branch: its commits by one hash over all of them, times, authors, programs, models with
+    their tokens, the cost, tools, the files of sessions and the requests with the clients' own hashes. It
+    follows from the commits alone, so whoever has them makes the same text again. docs/attest.md says how to verify a
+    signed one without tract."""
     rev: Optional[str]
-    """A branch, session or commit; HEAD unless given."""
+    """The branch, session or commit; HEAD unless given"""
 
 
 class DiffParams(TypedDict, total=False):
@@ -248,18 +278,43 @@ class DiffParams(TypedDict, total=False):
 
 
 class CostParams(TypedDict, total=False):
-    """Which replies, and by what they are summed up."""
+    """Show what the replies of models cost
+    
+    Every reply that a provider counted is priced once, by the list price of its day: all that sessions,
+    branches and tags lead to, or what is on the path to `rev`. A sub-agent counts with the session that
+    started it, unless rows are `by` agent. With a subscription, the figures are API-equivalent: what the same work
+    costs by the API. Requests that no reply shows, such as those for summaries and titles, are a row of their own, as
+    far as the client says what all of its requests came to.
+    
+    What is told of each row: replies, input, the part of it that came from a cache, output, US dollars. prices.file in
+    the configuration names a newer list, as genai-prices publishes it.
+    
+    By message, it is what each message has cost so far: the input of each request is shared over the
+    messages that were sent in it, by their tokens; what was read from the cache is the front of them. A
+    reply bears its output. The count says in how many requests a message had a part. By tool, the same is summed
+    up for the results of each tool. System prompt and tools are a row of their own: as they were
+    sent, where the client recorded that, else the least that a request had beyond its messages.
+    
+    With `misses`, it is of each reply: time, input, what of it was read from the cache, what was written to
+    the cache, what was missed, what that cost, and why. Missed is what the request before had left in the cache
+    and this one did not read. The provider's own word for the reason comes first; then the first difference to
+    the request before, where the client recorded both; then another model, a change of the context, or the age
+    of the cache: 5 minutes, or an hour where that was paid for."""
     rev: Optional[str]
-    """Only replies on the path to this commit; all, unless given."""
-    by: CostBy
-    """What a row stands for; a session unless given."""
-    since_ms: Optional[int]
-    """Only replies from this time on, in milliseconds since 1970."""
-    until_ms: Optional[int]
-    """Only replies up to this time."""
+    """Only what is on the path to this commit"""
+    by: Optional[CostBy]
+    """What a row stands for; a session unless given"""
+    misses: bool
+    """A row for each reply: what its request read from the cache, wrote to it and missed, and why"""
+    limit: Optional[int]
+    """At most N rows, and one for the rest; 0: all. By default 20 messages, or all of anything else"""
+    since: Optional[Union[str, float]]
+    """Only from then on: a date, or an age such as 3w or '2 days ago'"""
+    until: Optional[Union[str, float]]
+    """Only up to then"""
 
 
-CostBy = Literal["session", "model", "directory", "client", "tool", "message"]
+CostBy = Literal["session", "agent", "day", "week", "month", "model", "directory", "project", "client", "tool", "message"]
 """What a row stands for."""
 
 
@@ -269,8 +324,15 @@ class CacheParams(TypedDict, total=False):
     """The commit; HEAD's unless given."""
 
 
-CompileParams = TypedDict("CompileParams", {"rev": "Optional[str]", "for": "Optional[str]", "format": "Optional[str]", "request": "bool", "strict": "bool"}, total=False)
-"""Which request."""
+CompileParams = TypedDict("CompileParams", {"rev": "Optional[str]", "for": "Optional[str]", "format": "Optional[str]", "request": "bool", "strict": "bool", "verify": "bool"}, total=False)
+"""Print the request that a model would be sent
+    
+    The request is valid by the provider's rules, and has the same bytes every time. What had to be repaired or left
+    out is told beside it. The form is `format`, or else the setting compile.format, or else openai.
+    
+    Some clients write each request into the session file. With `for` it is the request as it was sent, and `verify`
+    checks it against the client's own hash. With `request`, system prompt, tools and parameters come from the last
+    request that was sent."""
 
 
 class BisectParams(TypedDict, total=False):
@@ -281,8 +343,8 @@ class BisectParams(TypedDict, total=False):
     """A commit whose context goes well: what it has stays."""
     time: bool
     """Look for the first commit after `good`, or after the first of all, that goes wrong."""
-    settings: bool
-    """Whether request settings may be why."""
+    request: bool
+    """Add model, limits and tools, from the settings; each may be why."""
     verdicts: List[str]
     """The verdicts on the contexts that were given to try, in that order: good, bad or skip."""
     runs: Optional[int]
@@ -1031,8 +1093,41 @@ class FsckParams(TypedDict, total=False):
 
 
 class DoctorParams(TypedDict):
-    """Nothing has to be said."""
+    """Check the database that keeps the repository, and its backups
+    
+    Versions, size, connections, locks, whether a commit is on the disk when it is acknowledged, encryption,
+    statistics, backups, what is owed, and clocks. Each is good, look (it needs attention; it is said what to do)
+    or unknown (you may not see it, or nobody keeps it). Nothing is changed. What the messages and commits themselves
+    are like, tract fsck says; what takes up space, tract du."""
     pass
+
+
+class DuParams(TypedDict):
+    """Show what takes up space
+    
+    First the files, page by page, to the last byte. Then the messages: by what needs them, by role, by
+    tool, and by branch, tag and session; each with its stored (compressed) size and its length. What
+    several branches share counts for each of them; what only one of them needs is told beside it.
+    Then the session files that imports keep."""
+    pass
+
+
+class _BackupParams(TypedDict):
+    """Copy the whole repository into one file
+    
+    The copy shows one moment, even while others write. It needs no other file, and it is checked before
+    it gets its name."""
+    file: str
+    """The file to write"""
+
+
+class BackupParams(_BackupParams, total=False):
+    """Copy the whole repository into one file
+    
+    The copy shows one moment, even while others write. It needs no other file, and it is checked before
+    it gets its name."""
+    force: bool
+    """Overwrite an existing file"""
 
 
 class ConfigParams(TypedDict, total=False):
@@ -1047,20 +1142,20 @@ class ConfigParams(TypedDict, total=False):
 
 class _ImportAnswer(TypedDict):
     """What came in."""
-    format: str
-    """The format."""
     sessions: List[ImportedFacts]
-    """The sessions in the file."""
+    """The sessions in the files."""
     problem_count: int
-    """How many problems the file has. They are no reason not to take the rest."""
+    """How many problems the files have. They are no reason not to take the rest."""
 
 
 class ImportAnswer(_ImportAnswer, total=False):
     """What came in."""
     agents: List[ImportedFacts]
-    """Those of their sub-agents that came in with it, from files of their own."""
+    """Those of their sub-agents that came in with them, from files of their own."""
     problems: List[str]
-    """The first of them."""
+    """The first of each file."""
+    passed_over: List[str]
+    """The files of named directories that are no session's."""
     appended: Optional[int]
     """How many commits `onto` got."""
 
@@ -1069,6 +1164,8 @@ class _ImportedFacts(TypedDict):
     """A session that came in."""
     name: str
     """Its ref, which is a revision."""
+    format: str
+    """The format of its file."""
     outcome: str
     """How it relates to what was here: new, grown, unchanged, rewritten, or gone on elsewhere."""
     messages: int
@@ -1118,7 +1215,7 @@ class _ExportAnswer(TypedDict):
     untouched: int
     """How many messages are as they came in."""
     written: int
-    """How many were written anew."""
+    """How many were written anew, or stand on a page."""
 
 
 class ExportAnswer(_ExportAnswer, total=False):
@@ -2049,17 +2146,27 @@ class FirstByte(TypedDict):
     """What it belongs to, as a path."""
 
 
-class CostAnswer(TypedDict):
+class _CostAnswer(TypedDict):
     """What replies cost at list prices."""
     list: str
     """Whose prices."""
     total: CostRow
     """All of them."""
     rows: List[CostRow]
-    """The rows, the dearest first."""
+    """The rows, the dearest first; days, weeks and months in their order."""
 
 
-class CostRow(TypedDict):
+class CostAnswer(_CostAnswer, total=False):
+    """What replies cost at list prices."""
+    others: Optional[CostRow]
+    """What the rows come to that `limit` leaves out."""
+    misses: List[CacheMiss]
+    """With `misses`, in place of rows: what caches had of each request."""
+    unlisted: List[UnlistedCount]
+    """What the list does not have of what the replies were billed for."""
+
+
+class _CostRow(TypedDict):
     """What some replies cost."""
     name: str
     """What they have in common: a session's ref, a model, a directory, a message's commit. Empty where none is known."""
@@ -2071,6 +2178,53 @@ class CostRow(TypedDict):
     """In US dollars."""
     counted: Counted
     """What was counted."""
+
+
+class CostRow(_CostRow, total=False):
+    """What some replies cost."""
+    messages: Optional[int]
+    """Of a tool's results and other messages: how many there are."""
+    role: Optional[str]
+    """Of a message: who speaks."""
+    preview: Optional[str]
+    """One line of it. What somebody else wrote: escape it before it is shown."""
+    call: Optional[str]
+    """The call that it answers. What somebody else wrote."""
+
+
+class _CacheMiss(TypedDict):
+    """What a cache had of a request."""
+    commit: str
+    """The reply."""
+    counted: Counted
+    """What was counted for it."""
+    missed_tokens: int
+    """What of the input the request before had left in the cache, and was not read from there."""
+
+
+class CacheMiss(_CacheMiss, total=False):
+    """What a cache had of a request."""
+    session: Optional[str]
+    """Its session's ref."""
+    time_ms: Optional[int]
+    """When it was given, in milliseconds since 1970."""
+    missed_dollars: Optional[float]
+    """What that cost beyond reading it, in US dollars; none where the model has no price."""
+    cause: Optional[CacheMissCause]
+    """Why; none where nothing was missed."""
+
+
+CacheMissCause = Dict[str, Any]
+"""Why a cache did not have what it was given before. What others wrote: escape it before it is shown."""
+
+
+class UnlistedCount(TypedDict):
+    """What a list of prices does not have."""
+    name: str
+    """A count of usage records, such as `web_fetch_requests`, which is in no sum; or how replies were served, such as
+    `speed fast`: they have the standard price."""
+    count: int
+    """How many; of a way to serve them, how many replies."""
 
 
 class CacheAnswer(TypedDict):
@@ -2093,6 +2247,26 @@ class CompileAnswer(_CompileAnswer, total=False):
     """A request."""
     notices: List[str]
     """What had to be repaired or left out, and what it lacks."""
+    verified: Optional[VerifiedRequest]
+    """Where `verify` asks for it: whether it is what was sent."""
+
+
+class _VerifiedRequest(TypedDict):
+    """What the client's own hash says of a request that it recorded."""
+    is_proved: bool
+    """Whether it is what was sent, byte for byte."""
+    is_damaged: bool
+    """Whether that is damage: the file's records make another request, or cannot tell one. Some clients give no hash."""
+
+
+class VerifiedRequest(_VerifiedRequest, total=False):
+    """What the client's own hash says of a request that it recorded."""
+    digest: Optional[str]
+    """The client's hash."""
+    why: Optional[str]
+    """Why it is not proved."""
+    problems: List[str]
+    """What is wrong with the records of requests in the session's file."""
 
 
 class _BisectAnswer(TypedDict):
@@ -2693,6 +2867,89 @@ class HealthCheck(_HealthCheck, total=False):
 
 HealthVerdict = Literal["good", "look", "unknown"]
 """How something is."""
+
+
+class _DuAnswer(TypedDict):
+    """What takes up space."""
+    size_bytes: int
+    """All files of the database, or all that a server keeps of it, in bytes."""
+    files: List[RoomFacts]
+    """What is in them, by its kind."""
+    by_need: List[HeapFacts]
+    """Messages by what needs them: shown, hidden (history has it), logged (only undo and reflog lead to it), or nothing."""
+    by_role: List[HeapFacts]
+    """The same by who speaks; what a client attached by itself."""
+    by_tool: List[HeapFacts]
+    """The same by tool, the largest first; messages without one have no name."""
+    by_name: List[NamedRoomFacts]
+    """Branches, tags and sessions, the largest first."""
+    sessions: List[SessionRoomFacts]
+    """What is kept of sessions' files, the largest first."""
+
+
+class DuAnswer(_DuAnswer, total=False):
+    """What takes up space."""
+    beside: List[RoomFacts]
+    """What lies beside them in the repository's folder: copies from before a restore, copies of a backup that was killed,
+    and what is nobody's."""
+
+
+class RoomFacts(TypedDict):
+    """How much something takes."""
+    name: str
+    """What it is: a kind, or the path of a file."""
+    size_bytes: int
+    """In bytes."""
+
+
+class HeapFacts(TypedDict):
+    """Messages together."""
+    name: str
+    """What they have in common. What somebody else may have written."""
+    messages: int
+    """How many."""
+    kept_bytes: int
+    """What is kept of them, in bytes."""
+    size_bytes: int
+    """Their length, in bytes."""
+
+
+class NamedRoomFacts(TypedDict):
+    """What the path of some names holds that are in one place."""
+    names: List[str]
+    """The names, branches first."""
+    messages: int
+    """How many messages."""
+    kept_bytes: int
+    """What is kept of them, in bytes."""
+    size_bytes: int
+    """Their length, in bytes."""
+    alone_bytes: int
+    """What is kept of those that no other name's path holds, in bytes."""
+
+
+class SessionRoomFacts(TypedDict):
+    """What is kept of a session's files."""
+    name: str
+    """The session."""
+    files: int
+    """How many files: the newest, and older ones that it is no longer the beginning of."""
+    kept_bytes: int
+    """What is kept of them, in bytes."""
+    size_bytes: int
+    """Their length, in bytes."""
+    older_bytes: int
+    """What is kept of all but the newest, in bytes."""
+
+
+class BackupAnswer(TypedDict):
+    """What a backup holds."""
+    messages: int
+    """Messages."""
+    commits: int
+    """Commits."""
+    session_files: int
+    """Kept session files."""
 
 
 class ConfigAnswer(TypedDict):
