@@ -38,7 +38,7 @@ pub struct ExportParams {
     /// One of the formats that import reads, html or markdown; by default the session's own
     #[cfg_attr(feature = "cli", arg(long, value_name = "F"))]
     pub format: Option<String>,
-    /// Write [redacted:KIND] in place of secrets
+    /// Write `[redacted:KIND]` in place of secrets
     #[cfg_attr(feature = "cli", arg(long))]
     pub redact: bool,
     /// Write secrets, too
@@ -205,7 +205,7 @@ pub struct ResumeParams {
     /// The directory where it is to run; by default that of the session, if it is there, or else the one here
     #[cfg_attr(feature = "cli", arg(long, value_name = "DIR"))]
     pub directory: Option<PathBuf>,
-    /// Write [redacted:KIND] in place of secrets
+    /// Write `[redacted:KIND]` in place of secrets
     #[cfg_attr(feature = "cli", arg(long))]
     pub redact: bool,
     /// Write secrets, too

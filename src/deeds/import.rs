@@ -67,7 +67,7 @@ pub struct ImportParams {
         arg(long, value_name = "BRANCH", conflicts_with = "branch")
     )]
     pub onto: Option<String>,
-    /// Write [redacted:KIND] in place of secrets, now and in later imports of these sessions
+    /// Write `[redacted:KIND]` in place of secrets, now and in later imports of these sessions
     #[cfg_attr(feature = "cli", arg(long))]
     pub redact: bool,
     /// Import nothing from a file that has a problem

@@ -57,7 +57,7 @@ pub struct Resumed {
     pub bytes: Vec<u8>,
     /// What was left out or put otherwise.
     pub remarks: Vec<String>,
-    /// The files that the session names, for [`super::ToolDirs::take_along`].
+    /// The files that the session names, for [`super::tool_dirs::ToolDirs::take_along`].
     pub files: Vec<FileAlong>,
 }
 
