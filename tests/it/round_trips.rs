@@ -215,7 +215,7 @@ impl Counted {
         }
         // A machine that is busy only adds some: what is asked for too often is so each time.
         let least = |command: &[&str], most| {
-            let tries = (0..3).map(|_| self.trips(command));
+            let tries = (0..9).map(|_| self.trips(command));
             let mut least = u64::MAX;
             for count in tries {
                 least = least.min(count);
