@@ -268,7 +268,16 @@ impl ResumeParams {
         let here = at.host.directory().ok();
         if let Some(named) = &self.directory {
             let named = at.host.path(named)?;
-            return Ok(here.map_or_else(|| named.clone(), |here| here.join(&named)));
+            let named = here.map_or_else(|| named.clone(), |here| here.join(&named));
+            // Tools know a directory by where it leads.
+            let found = std::fs::canonicalize(&named).map_err(Error::io(&named))?;
+            return match found.is_dir() {
+                true => Ok(found),
+                false => Err(ApiError::params(format!(
+                    "{} is no directory",
+                    named.display()
+                ))),
+            };
         }
         let session = at.repo.session_of(commit)?;
         let begun_in = session.and_then(|(_, session)| session.cwd);

@@ -220,7 +220,7 @@ fn what_a_compaction_took_away_is_listed_with_its_messages() {
     f0b5492  task         Write a note for Imke
     2722c90  instruction  Only Imke may rotate the heliotrope key ring. See https://rings.test/47.
     --- stderr
-    hint: 3 more: tract audit -n 0 lists all
+    hint: 3 more: -n 0 lists all
     "#);
     insta::assert_snapshot!(sandbox.tract(&["audit", ":2"]), @r#"
     exit code: 2

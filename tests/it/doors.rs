@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::code::{Token, program, tokens};
+use crate::sandbox::Sandbox;
 
 /// Every file of the program that writes without `Ui::print`, and what makes that safe.
 const DOORS: &[(&str, &str)] = &[
@@ -101,4 +102,18 @@ fn a_planted_door_is_seen() {
     let code = "fn f(app: &mut App) {\n    println!(\"{}\", text);\n    app.ui.out().write_all(b)?;\n    \
                 io::stdout().flush()?;\n    ui.print(line)?;\n    fmt.print(out);\n}\n";
     assert_eq!(writes(code), [2, 3, 4]);
+}
+
+/// What a tool keeps as it came may have line breaks of its own.
+#[test]
+fn an_answer_is_one_line() {
+    let sandbox = Sandbox::new();
+    let body = "{\"model\": \"m\", \"tools\": [\n {\"name\": \"f\",\n  \"input_schema\": {}}\n], \"messages\": [{\"role\": \"user\", \"content\": \"go\"}]}";
+    sandbox.write("body.json", body);
+    sandbox.ok(&["import", "body.json"]);
+    let answer = sandbox.ok(&["api", "context"]);
+    assert!(
+        answer.contains("input_schema") && answer.lines().count() == 1,
+        "{answer}"
+    );
 }

@@ -479,3 +479,27 @@ fn texts(directory: &Path, found: &mut Vec<String>) {
         }
     }
 }
+
+#[test]
+fn a_directory_is_where_it_leads() {
+    let sandbox = with_demo();
+    std::fs::create_dir(sandbox.work().join("side")).expect("made");
+    let told = sandbox.ok(&[
+        "resume",
+        "--in",
+        "claude-code",
+        "--directory",
+        "side/../side/",
+    ]);
+    let line = told.lines().find(|line| line.contains("claude --resume"));
+    assert!(
+        line.is_some_and(|line| line.contains("/side && ")),
+        "{told}"
+    );
+    assert!(!told.contains(".."), "{told}");
+    let told = sandbox.tract(&["resume", "--in", "claude-code", "--directory", "nowhere"]);
+    assert!(
+        told.starts_with("exit code: 1") && told.contains("nowhere"),
+        "{told}"
+    );
+}

@@ -23,7 +23,7 @@ class Methods:
         - `format`: The format, instead of recognising it
         - `as_`: The name of the branch that follows the session
         - `onto`: Append what is new to this branch, after its own commits
-        - `redact`: Write [redacted:KIND] in place of secrets, now and in later imports of these sessions
+        - `redact`: Write `[redacted:KIND]` in place of secrets, now and in later imports of these sessions
         - `strict`: Import nothing from a file that has a problem
         - `new_only`: Read only what has come since the last import, where that is enough
         """
@@ -41,7 +41,7 @@ class Methods:
 
         - `rev`: The commit whose context is written; HEAD unless given
         - `format`: One of the formats that import reads, html or markdown; by default the session's own
-        - `redact`: Write [redacted:KIND] in place of secrets
+        - `redact`: Write `[redacted:KIND]` in place of secrets
         - `allow_secrets`: Write secrets, too
         - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
         """
@@ -53,7 +53,7 @@ class Methods:
         - `rev`: The commit whose context is written; HEAD unless given
         - `in_`: The tool; by default the one that the session came from
         - `directory`: The directory where it is to run; by default that of the session, if it is there, or else the one here
-        - `redact`: Write [redacted:KIND] in place of secrets
+        - `redact`: Write `[redacted:KIND]` in place of secrets
         - `allow_secrets`: Write secrets, too
         """
         return self._ask("resume", {"rev": rev, "in": in_, "directory": directory, "redact": redact, "allow_secrets": allow_secrets})
@@ -659,7 +659,7 @@ class AsyncMethods:
         - `format`: The format, instead of recognising it
         - `as_`: The name of the branch that follows the session
         - `onto`: Append what is new to this branch, after its own commits
-        - `redact`: Write [redacted:KIND] in place of secrets, now and in later imports of these sessions
+        - `redact`: Write `[redacted:KIND]` in place of secrets, now and in later imports of these sessions
         - `strict`: Import nothing from a file that has a problem
         - `new_only`: Read only what has come since the last import, where that is enough
         """
@@ -677,7 +677,7 @@ class AsyncMethods:
 
         - `rev`: The commit whose context is written; HEAD unless given
         - `format`: One of the formats that import reads, html or markdown; by default the session's own
-        - `redact`: Write [redacted:KIND] in place of secrets
+        - `redact`: Write `[redacted:KIND]` in place of secrets
         - `allow_secrets`: Write secrets, too
         - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
         """
@@ -689,7 +689,7 @@ class AsyncMethods:
         - `rev`: The commit whose context is written; HEAD unless given
         - `in_`: The tool; by default the one that the session came from
         - `directory`: The directory where it is to run; by default that of the session, if it is there, or else the one here
-        - `redact`: Write [redacted:KIND] in place of secrets
+        - `redact`: Write `[redacted:KIND]` in place of secrets
         - `allow_secrets`: Write secrets, too
         """
         return await self._ask("resume", {"rev": rev, "in": in_, "directory": directory, "redact": redact, "allow_secrets": allow_secrets})

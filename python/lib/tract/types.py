@@ -40,7 +40,7 @@ class ExportParams(TypedDict, total=False):
     format: Optional[str]
     """One of the formats that import reads, html or markdown; by default the session's own"""
     redact: bool
-    """Write [redacted:KIND] in place of secrets"""
+    """Write `[redacted:KIND]` in place of secrets"""
     allow_secrets: bool
     """Write secrets, too"""
     anonymous: bool

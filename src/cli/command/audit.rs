@@ -69,8 +69,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let more = lost - shown;
     if more > 0 {
         let more = grouped(more as u64);
-        app.ui
-            .hint(format!("{more} more: tract audit -n 0 lists all"));
+        app.ui.hint(format!("{more} more: -n 0 lists all"));
     } else {
         app.ui.hint("tract restore HASH brings a message back");
     }

@@ -55,7 +55,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui.notice(format!("the provider's cache is {state}"));
     }
     app.ui.status(format!("Wrote {place}"));
-    let change = if app.cwd()? == Path::new(&cwd) {
+    // The directory may be gone, and the session is there.
+    let change = if app.cwd().is_ok_and(|here| here == Path::new(&cwd)) {
         String::new()
     } else {
         format!("cd {} && ", shell_word(&cwd))

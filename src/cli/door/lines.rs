@@ -73,9 +73,11 @@ impl<R: BufRead> Lines<R> {
 }
 
 /// JSON as one line for whoever reads it: U+2028 and U+2029, at which readers such as Node's `readline` break lines, are
-/// escaped. JSON has them in strings alone, so it is the same JSON.
+/// escaped. JSON has them in strings alone, so it is the same JSON. A line break is a space: in strings it is escaped, and
+/// what is kept as it came may have them elsewhere.
 pub fn one_line(json: &str) -> Cow<'_, str> {
-    if json.contains(['\u{2028}', '\u{2029}']) {
+    if json.contains(['\n', '\r', '\u{2028}', '\u{2029}']) {
+        let json = json.replace(['\n', '\r'], " ");
         let json = json.replace('\u{2028}', "\\u2028");
         Cow::Owned(json.replace('\u{2029}', "\\u2029"))
     } else {
@@ -95,6 +97,7 @@ mod tests {
         let read: serde_json::Value = serde_json::from_str(&line).expect("JSON");
         assert_eq!(read.to_string(), json);
         assert!(matches!(one_line("{}"), Cow::Borrowed(_)));
+        assert_eq!(one_line("{\r\n \"a\": 1}"), "{   \"a\": 1}");
     }
 
     fn all(input: &[u8], most: usize) -> Vec<Line> {

@@ -16,7 +16,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::queue::NOTICE;
-use super::record as outer;
+use super::record::{self as outer, renders};
 use crate::model::{Media, MediaSource, Part};
 use crate::wire::Notes;
 use crate::wire::anthropic;
@@ -237,7 +237,13 @@ pub(super) fn rendered(record: &outer::Record<'_>) -> Option<Vec<String>> {
 pub(super) fn framed(record: &outer::Record<'_>) -> Option<Part> {
     let message: outer::MessageHead<'_> = decode(record.message)?;
     let origin: outer::Origin<'_> = decode(record.origin).unwrap_or_default();
+    // 2.1.197 sent one bare that came by its SDK.
+    let is_systems = word(record.prompt_source).is_some_and(|source| source == "system");
+    let is_framed = is_systems || word(record.version).is_some_and(|version| renders(&version));
     if word(origin.kind).is_some_and(|kind| kind == "task-notification") {
+        if !is_framed {
+            return None;
+        }
         let text = words::turn_notice(&word(message.content)?);
         return Some(Part::text(tagged(&text)));
     }

@@ -19,7 +19,7 @@ lazy! {
         /// What is sent for an attachment, and whose words it is.
         rendered, rendered_role = "renderedRole",
         /// Where a user's record comes from.
-        origin,
+        origin, prompt_source = "promptSource",
         /// Of a user's record that the client made: that it is a note of the client's own, in other words when it is sent;
         /// that it is the words of a hook, and what stands in front of them.
         own_note = "ownNote", own_note_text = "ownNoteText", hook_text = "hookText", hook_text_lead = "hookTextLead",
