@@ -75,7 +75,7 @@ pub use format::{
 };
 pub use registry::FORMATS;
 pub use shared::continuation::{Continuer, Midway};
-pub use shared::descent::{Base, Bases, Descent};
+pub use shared::descent::{Base, BaseEnd, Bases, Descent};
 pub use shared::head::SourceHead;
 #[cfg(test)]
 pub(crate) use shared::stream::LOOKED_AT;

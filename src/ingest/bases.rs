@@ -10,7 +10,7 @@ use super::session::refs_of;
 use super::source::kept_blocks;
 use crate::error::{Error, Result};
 use crate::formats::shared::records::first_line;
-use crate::formats::{Base, Bases, Descent, Format, Input};
+use crate::formats::{Base, BaseEnd, Bases, Descent, Format, Input};
 use crate::model::Span;
 use crate::store::{SourceRow, Store, View};
 
@@ -33,7 +33,7 @@ impl KeptBases {
         while let Some(base) = next.take().filter(|_| found.0.len() < DEPTH) {
             let view = store.read()?;
             if let Some((source, before)) = holder(&*view, format, &base)? {
-                let size_bytes = base.size_bytes.unwrap_or(u64::MAX).min(source.size_bytes);
+                let size_bytes = base.size_bytes().unwrap_or(u64::MAX).min(source.size_bytes);
                 let copied = Copied::of(&*view, source.id, size_bytes)?;
                 found.0.push((base, copied));
                 next = before.base;
@@ -53,8 +53,10 @@ impl Bases for KeptBases {
 /// Whether all records of a base are kept.
 pub(super) fn is_here(store: &dyn Store, format: &Format, base: &Base) -> Result<bool> {
     let found = holder(&*store.read()?, format, base)?;
-    Ok(found
-        .is_some_and(|(source, _)| base.size_bytes.is_none_or(|size| size <= source.size_bytes)))
+    Ok(found.is_some_and(|(source, _)| {
+        base.size_bytes()
+            .is_none_or(|size| size <= source.size_bytes)
+    }))
 }
 
 /// The kept file that holds a base's last records, and what it says of others.
@@ -66,11 +68,13 @@ fn holder(view: &dyn View, format: &Format, base: &Base) -> Result<Option<(Sourc
     for (name, _) in refs_of(view, format.name, &base.session)?.0 {
         for source in view.sources(&name)? {
             let descent = descent_of(view, format, &source)?;
-            let start = descent.base.as_ref().map_or(0, |base| base.records);
-            if start >= base.records {
-                continue;
-            }
-            let ends = ends_there(view, format, &source, base)?;
+            let start = descent.base.as_ref().and_then(Base::records).unwrap_or(0);
+            let ends = match &base.end {
+                BaseEnd::Before { records, .. } if start >= *records => continue,
+                BaseEnd::Before { .. } => ends_there(view, format, &source, base)?,
+                BaseEnd::With(record) if names(view, &source, record)? => true,
+                BaseEnd::With(_) => continue,
+            };
             let is_better = best
                 .as_ref()
                 .is_none_or(|(fits, other, _)| (ends, descent.begun) > (*fits, other.begun));
@@ -84,7 +88,7 @@ fn holder(view: &dyn View, format: &Format, base: &Base) -> Result<Option<(Sourc
 
 /// Whether a base's records end in a source where it says that they do.
 fn ends_there(view: &dyn View, format: &Format, source: &SourceRow, base: &Base) -> Result<bool> {
-    let (Some(offset), Some(home)) = (base.size_bytes, &format.home) else {
+    let (Some(offset), Some(home)) = (base.size_bytes(), &format.home) else {
         return Ok(false);
     };
     let left = source.size_bytes.checked_sub(offset);
@@ -93,7 +97,23 @@ fn ends_there(view: &dyn View, format: &Format, source: &SourceRow, base: &Base)
     };
     let len = len.min(RECORD_BYTES);
     let next = view.source_bytes(source.id, Span { offset, len })?;
-    Ok((home.number)(&next) == Some(base.records))
+    Ok((home.number)(&next) == base.records())
+}
+
+/// Whether a kept file names a record, by its id.
+fn names(view: &dyn View, source: &SourceRow, id: &str) -> Result<bool> {
+    // An id may stand across the end of a block.
+    let mut end = Vec::new();
+    let mut is_named = false;
+    kept_blocks(view, source.id, source.size_bytes, |block| {
+        let overlap = id.len().min(block.len());
+        end.extend_from_slice(&block[..overlap]);
+        let find = |bytes: &[u8]| memchr::memmem::find(bytes, id.as_bytes()).is_some();
+        is_named = is_named || find(&end) || find(block);
+        end = block[block.len() - overlap..].to_vec();
+        Ok(())
+    })?;
+    Ok(is_named)
 }
 
 /// What a file's first line says of other sessions.

@@ -7,12 +7,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::attached;
+use super::beginning::Behind;
 use super::queue::{self, Queue};
 use super::record::{
     Attachment, BlockHead, CompactMetadata, Cut, MessageHead, ProgressData, Record, renders,
 };
 use crate::error::Result;
-use crate::formats::shared::records::{self, LineReader, each_line_from};
+use crate::formats::shared::records::{self, LineReader, each_line, each_line_from};
 use crate::formats::{Input, Problem, SessionEnd, Sink, again};
 use crate::model::{Span, StatedUsage, Usage};
 use crate::wire::json::{Raw, decode, is_true, string, word};
@@ -78,6 +79,8 @@ pub(super) struct Entry {
     pub(super) rendered: bool,
     /// Whether it tells of a request that failed.
     pub(super) failed: bool,
+    /// Whether it copies the call that started the file's agent, for which the parent paid.
+    pub(super) is_parents: bool,
 }
 
 impl Entry {
@@ -155,6 +158,10 @@ pub(super) struct Queued {
 pub(super) struct Index {
     /// Whether it was read from the file's beginning.
     pub(super) is_whole: bool,
+    /// The file's own bytes begin here; those before are another file's.
+    pub(super) own_from: u64,
+    /// The record that a fork's first one follows, in another file.
+    joint: Option<Name>,
     pub(super) entries: Vec<Entry>,
     pub(super) names: Names,
     pub(super) by_uuid: HashMap<Name, u32>,
@@ -190,6 +197,8 @@ struct Reader<'a> {
     index: Index,
     input: &'a dyn Input,
     sink: &'a mut dyn Sink,
+    /// The record with which it ends; all that follows is passed over.
+    last: Option<Name>,
 }
 
 impl LineReader for Reader<'_> {
@@ -198,7 +207,11 @@ impl LineReader for Reader<'_> {
     }
 
     fn record(&mut self, record: records::Record<'_>) -> Result<()> {
-        let (line, span) = (record.line, record.span());
+        if self.index.has(self.last) {
+            return Ok(());
+        }
+        let (line, mut span) = (record.line, record.span());
+        span.offset += self.index.own_from;
         let problem = match self.index.add(record.value, span, line) {
             Ok(None) => return Ok(()),
             Ok(Some(uuid)) => {
@@ -215,6 +228,11 @@ impl LineReader for Reader<'_> {
         self.sink.problem(problem)
     }
 }
+
+/// Nobody is told what is wrong in another file: it was told when that one came in.
+struct Unheard;
+
+impl Sink for Unheard {}
 
 /// What a record `cost-state` says of all requests of a session so far, by model.
 fn stated(models: Raw<'_>) -> Option<StatedUsage> {
@@ -253,6 +271,7 @@ impl Index {
             index: Self::default(),
             input,
             sink,
+            last: None,
         };
         let lone_surrogates = each_line_from(input, offset, &mut reader)?;
         let mut index = reader.index;
@@ -260,6 +279,108 @@ impl Index {
         index.end.lone_surrogates = lone_surrogates;
         index.end_queue();
         Ok(index)
+    }
+
+    /// Reads all of a fork's file, behind what it begins with.
+    pub(super) fn read_behind(behind: &Behind<'_>, sink: &mut dyn Sink) -> Result<Self> {
+        let mut index = Self::default();
+        let last = index.names.intern(&behind.fork.parent_last_uuid);
+        if let Some(parents) = behind.parents {
+            let mut reader = Reader {
+                index,
+                input: parents,
+                sink: &mut Unheard,
+                last: Some(last),
+            };
+            each_line(parents, &mut reader)?;
+            index = reader.index;
+        }
+        if index.has(Some(last)) {
+            index.inherit(last);
+        } else {
+            let (length, session) = (behind.fork.context_length, &behind.fork.parent_session_id);
+            let lacks =
+                format!("its first {length} records, of session {session}, which is not here");
+            index = Self::default();
+            index.end.absent.push(lacks);
+            index.end.begins_in = Some(session.clone());
+        }
+        index.own_from = behind.own_from();
+        let mut reader = Reader {
+            index,
+            input: behind,
+            sink,
+            last: None,
+        };
+        let lone_surrogates = each_line(behind.own, &mut reader)?;
+        let mut index = reader.index;
+        index.is_whole = true;
+        index.end.lone_surrogates = lone_surrogates;
+        index.end_queue();
+        Ok(index)
+    }
+
+    /// Whether a record of this id is there.
+    fn has(&self, uuid: Option<Name>) -> bool {
+        uuid.is_some_and(|uuid| self.by_uuid.contains_key(&uuid))
+    }
+
+    /// Keeps of another file what its records say of each other; what follows comes behind its record `last`.
+    fn inherit(&mut self, last: Name) {
+        let queue = std::mem::take(&mut self.queue);
+        for found in queue
+            .end(self.last_message)
+            .into_iter()
+            .filter(|it| it.is_given)
+        {
+            let told = self.add_queued(found.told, Kind::Queued(true));
+            let other = found.other.map(|other| self.add_queued(other, Kind::Taken));
+            let behind = found.behind;
+            self.queued.push(Queued {
+                told,
+                other,
+                behind,
+            });
+        }
+        let has_request = self.end.other_records.contains_key("api-request-shape");
+        let snapshot = self.snapshot.map(|known| known || has_request);
+        *self = Self {
+            joint: Some(last),
+            snapshot,
+            entries: std::mem::take(&mut self.entries),
+            names: std::mem::take(&mut self.names),
+            by_uuid: std::mem::take(&mut self.by_uuid),
+            first: std::mem::take(&mut self.first),
+            preserved: std::mem::take(&mut self.preserved),
+            queued: std::mem::take(&mut self.queued),
+            mirrored: std::mem::take(&mut self.mirrored),
+            epoch: self.epoch,
+            ..Self::default()
+        };
+    }
+
+    /// Whether it goes on with a conversation of another file's.
+    pub(super) fn goes_on(&self) -> bool {
+        self.joint.is_some()
+    }
+
+    /// Whether a record is the file's own.
+    pub(super) fn is_own(&self, entry: &Entry) -> bool {
+        entry.span.offset >= self.own_from
+    }
+
+    /// The places of a file's own records, in its order.
+    pub(super) fn own_spans(&self, records: &[u32]) -> Vec<Span> {
+        let entries = records.iter().map(|at| &self.entries[*at as usize]);
+        let own = entries.filter(|entry| self.is_own(entry));
+        let mut spans: Vec<Span> = own
+            .map(|entry| Span {
+                offset: entry.span.offset - self.own_from,
+                len: entry.span.len,
+            })
+            .collect();
+        spans.sort();
+        spans
     }
 
     /// Takes in what the queue alone has.
@@ -320,12 +441,17 @@ impl Index {
             self.end.other(format!("{kind} (repeated uuid)"));
             return Ok(Some(uuid));
         }
+        let is_agents = is_true(record.is_sidechain);
+        let parent = self.names.text(record.parent_uuid);
+        let joint = self.joint.filter(|_| matches!(kind, "user" | "assistant"));
         let mut entry = Entry {
             span,
             line,
-            sidechain: is_true(record.is_sidechain),
+            // A fork's records are the path that it is on.
+            sidechain: is_agents && self.joint.is_none(),
             uuid: Some(uuid),
-            parent: self.names.text(record.parent_uuid),
+            parent: parent.or(joint),
+            is_parents: joint.is_some() && parent.is_none(),
             logical_parent: self.names.text(record.logical_parent_uuid),
             agent: self.names.text(record.agent_id),
             epoch: self.epoch,
@@ -347,7 +473,7 @@ impl Index {
                         Kind::Synthetic
                     };
                 }
-                if self.agent_id.is_none() && entry.sidechain {
+                if self.agent_id.is_none() && is_agents {
                     self.agent_id = string(record.agent_id);
                 }
                 let is_said = entry.kind == Kind::User && entry.results.is_empty();

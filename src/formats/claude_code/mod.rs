@@ -6,6 +6,7 @@
 //! of its own), and what the client adds to a request but doesn't write down.
 
 mod attached;
+mod beginning;
 mod index;
 mod next_request;
 mod path;
@@ -24,10 +25,13 @@ use crate::formats::shared::places;
 use crate::formats::shared::sent::ReadSent;
 use crate::formats::{Descent, qwen};
 
+use beginning::ForkContext;
+
 /// Record types that only Claude Code writes.
-const OWN_TYPES: [&str; 9] = [
+const OWN_TYPES: [&str; 10] = [
     "api-request",
     "api-request-shape",
+    "fork-context-ref",
     "summary",
     "file-history-snapshot",
     "queue-operation",
@@ -93,6 +97,12 @@ fn descent(first_line: &str) -> Option<(String, Descent)> {
         is_sidechain: bool,
         agent_id: String,
         session_id: String,
+    }
+    if let Some(fork) = ForkContext::of(first_line) {
+        let id = agents_id(&fork.parent_session_id, &fork.agent_id);
+        let base = Some(fork.base());
+        let descent = Descent::spawned_by(Some(fork.parent_session_id));
+        return Some((id, Descent { base, ..descent }));
     }
     let agents: Agents = serde_json::from_str(first_line).ok()?;
     let id = agents_id(&agents.session_id, &agents.agent_id);

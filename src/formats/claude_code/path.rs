@@ -119,10 +119,12 @@ impl<'i> Tree<'i> {
                             "parent {name} is not in the file; the record before it is taken"
                         );
                         // All the records come in. Who reads the end alone can't tell, and reads the whole.
-                        sink.problem(Problem {
-                            harmless: self.index.is_whole,
-                            ..Problem::new(entry.line, reason)
-                        })?;
+                        if self.index.is_own(entry) {
+                            sink.problem(Problem {
+                                harmless: self.index.is_whole,
+                                ..Problem::new(entry.line, reason)
+                            })?;
+                        }
                         self.severed.insert(at);
                     }
                     found.or(before)

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::agents_id;
 use super::attached::{self, Sent};
+use super::beginning::Behind;
 use super::index::{Entry, Index, Kind, QUEUE};
 use super::path::{Item, Tree};
 use super::record::{MessageHead, ProgressData, Record};
@@ -22,7 +23,7 @@ use crate::formats::{
     StepId, again,
 };
 use crate::model::price::is_usual;
-use crate::model::{Message, Millis, Part, Role, Settings, UsageRecord, depth};
+use crate::model::{Message, Millis, Part, Role, Settings, Span, UsageRecord, depth};
 use crate::wire::anthropic;
 use crate::wire::json::{decode, quoted, string};
 
@@ -68,10 +69,14 @@ struct Piece {
 }
 
 pub(super) fn import(source: Source<'_>) -> Result<()> {
-    let index = Index::read(source.input, source.sink)?;
+    let behind = Behind::of(source.input, source.bases)?;
+    let (index, input): (_, &dyn Input) = match &behind {
+        Some(behind) => (Index::read_behind(behind, source.sink)?, behind),
+        None => (Index::read(source.input, source.sink)?, source.input),
+    };
     let tree = Tree::new(&index, source.sink)?;
     let start = session(&index, &tree, source.stem);
-    let mut reader = Reader::new(&index, source.input, start, source.sink)?;
+    let mut reader = Reader::new(&index, input, start, source.sink)?;
     let (items, severed) = tree.main();
     reader.teller.end.severed = severed;
     let items = reader.meet(&tree, items)?;
@@ -81,7 +86,7 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
     let mut covered = reader.covered.clone();
     let mut leaves = Vec::new();
     for leaf in tree.other_leaves(&covered).into_iter().rev() {
-        if covered[leaf as usize] {
+        if covered[leaf as usize] || !reader.is_own(leaf) {
             continue;
         }
         let items = tree.leaf(leaf);
@@ -128,7 +133,7 @@ pub(super) fn go_on(source: Source<'_>, from: Midway<'_>) -> Result<bool> {
 
 fn session(index: &Index, tree: &Tree<'_>, stem: &str) -> SessionStart {
     let recorded = index.session_id.clone();
-    if tree.agent_file {
+    if tree.agent_file || index.goes_on() {
         let parent = recorded.unwrap_or_default();
         let id = match (&index.agent_id, parent.is_empty()) {
             (Some(agent), false) => agents_id(&parent, agent),
@@ -178,10 +183,19 @@ impl Reader<'_> {
     /// that were first.
     fn pays(&self, records: &[u32]) -> bool {
         let first = self.index.first_of(records[0]);
-        first.is_none_or(|first| records.contains(&first))
+        let is_first = first.is_none_or(|first| records.contains(&first));
+        is_first && !self.entry(records[0]).is_parents
+    }
+
+    /// Whether a record is the file's own, and none of another file with which it begins.
+    fn is_own(&self, record: u32) -> bool {
+        self.index.is_own(self.entry(record))
     }
 
     fn trouble(&mut self, record: u32, reason: String) -> Result<()> {
+        if !self.is_own(record) {
+            return Ok(());
+        }
         let line = self.entry(record).line;
         self.teller.problem_on(line, reason)
     }
@@ -284,7 +298,8 @@ impl Reader<'_> {
     fn agents(&mut self, tree: &Tree<'_>) -> Result<()> {
         let mut names = HashSet::new();
         for (number, (agent, items)) in (1..).zip(tree.agents()) {
-            if items.is_empty() {
+            let mut records = items.iter().flat_map(Item::records);
+            if !records.any(|record| self.is_own(record)) {
                 continue;
             }
             let agent = match agent {
@@ -309,6 +324,7 @@ impl Reader<'_> {
         for (record, entry) in self.index.entries.iter().enumerate() {
             let label = match entry.kind {
                 Kind::Synthetic => "assistant (synthetic)",
+                _ if !self.index.is_own(entry) => continue,
                 _ if self.silent.contains(&(record as u32)) => &self.attachment(entry),
                 _ if self.covered[record] => continue,
                 Kind::Placeholder => "assistant (synthetic)",
@@ -337,7 +353,8 @@ impl Reader<'_> {
                 .filter(|(_, is_here)| !is_here)
                 .map(|(it, _)| it)
                 .collect();
-            end.absent = SessionEnd::lacking(&lacking).absent;
+            let absent = SessionEnd::lacking(&lacking).absent;
+            end.absent.splice(0..0, absent);
         }
         if self.lacks_words {
             end.absent.push("the instructions of plan mode".to_owned());
@@ -477,7 +494,9 @@ impl Reader<'_> {
             _ if !parts.is_empty() && parts.iter().all(Part::is_result) => Role::Tool,
             _ => Role::User,
         };
-        if let Item::Orphan(record) = next.item {
+        if let Item::Orphan(record) = next.item
+            && self.is_own(record)
+        {
             let problem = Problem {
                 // The rest of a plan whose context was cleared: its call is in another session.
                 harmless: !told.iter().any(|told| matches!(told.item, Item::Reply(_))),
@@ -494,12 +513,10 @@ impl Reader<'_> {
             is_models && role == Role::Assistant && known != Some(value) && !is_usual
         });
         next.served.extend(served.clone());
-        let mut spans: Vec<_> = records.iter().map(|r| self.entry(*r).span).collect();
-        spans.sort();
         let mut message = Message::new(role, parts);
         message.attached = attached;
-        let step = Step::append(message, spans[0])
-            .by(spans)
+        let step = Step::append(message, Span::default())
+            .by(self.index.own_spans(&records))
             .at(time)
             .setting(served)
             .recorded(usage.filter(|_| is_models && self.pays(&records)));

@@ -54,19 +54,20 @@ impl Reader<'_> {
         };
         let first = first_line(input)?.and_then(|line| record::descent(&line));
         let before = first.and_then(|(_, descent)| descent.base);
-        let start = before.as_ref().map_or(0, |before| before.records);
-        if depth == DEPTH || start > base.records {
+        let start = before.as_ref().and_then(Base::records).unwrap_or(0);
+        let records = base.records().unwrap_or(0);
+        if depth == DEPTH || start > records {
             self.lacks(base, 0);
             return Ok(());
         }
         if let Some(before) = before {
             self.read_base(&before, depth + 1)?;
         }
-        self.inherited = Some(Inherited::new(start, base.records));
+        self.inherited = Some(Inherited::new(start, records));
         each_line(input, self)?;
         self.boundary()?;
         let read = self.inherited.take().map_or(0, |read| read.next());
-        if read < base.records {
+        if read < records {
             self.lacks(base, read);
         }
         Ok(())
@@ -79,14 +80,12 @@ impl Reader<'_> {
             return;
         }
         let session = &base.session;
+        let records = base.records().unwrap_or(0);
         end.absent.push(match read {
-            0 => format!(
-                "its first {} records, of session {session}, which is not here",
-                base.records
-            ),
+            0 => format!("its first {records} records, of session {session}, which is not here"),
             _ => format!(
                 "records {read} to {} of session {session}, which is here only so far",
-                base.records.saturating_sub(1)
+                records.saturating_sub(1)
             ),
         });
         end.begins_in = Some(session.clone());

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::formats::shared::parts;
 use crate::formats::shared::spans::members;
-use crate::formats::{Base, Descent};
+use crate::formats::{Base, BaseEnd, Descent};
 use crate::wire::json::{Raw, decode, string, word};
 
 lazy! {
@@ -78,8 +78,10 @@ impl SessionMeta<'_> {
     pub fn descent(&self) -> Descent {
         let base = decode::<HistoryBase>(self.history_base).map(|base| Base {
             session: base.thread_id,
-            records: base.end_ordinal_exclusive,
-            size_bytes: base.end_byte_offset,
+            end: BaseEnd::Before {
+                records: base.end_ordinal_exclusive,
+                size_bytes: base.end_byte_offset,
+            },
         });
         Descent {
             base,

@@ -37,11 +37,40 @@ impl Descent {
 pub struct Base {
     /// The session's id.
     pub session: String,
-    /// How many records: the number, counted from 0 through all that comes before them, of the first
-    /// that is not taken.
-    pub records: u64,
+    /// Where they end.
+    pub end: BaseEnd,
+}
+
+/// Where the records end that a session begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BaseEnd {
+    /// Before a record of this number, counted from 0 through all that comes before.
+    Before {
+        /// The number.
+        records: u64,
+        /// How many bytes of that file come before it, where it is said.
+        size_bytes: Option<u64>,
+    },
+    /// With the record of this id.
+    With(String),
+}
+
+impl Base {
+    /// The number of the first record that is not taken; none where the end is named otherwise.
+    pub fn records(&self) -> Option<u64> {
+        match self.end {
+            BaseEnd::Before { records, .. } => Some(records),
+            BaseEnd::With(_) => None,
+        }
+    }
+
     /// How many bytes of that file they are, where it is said.
-    pub size_bytes: Option<u64>,
+    pub fn size_bytes(&self) -> Option<u64> {
+        match self.end {
+            BaseEnd::Before { size_bytes, .. } => size_bytes,
+            BaseEnd::With(_) => None,
+        }
+    }
 }
 
 /// Where the records are that a session begins with.

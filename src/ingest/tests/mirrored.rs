@@ -12,38 +12,38 @@ use crate::model::{Message, Millis, Part, RefName, RefValue, Usage};
 use crate::repo::{Call, Repo};
 use crate::upkeep::Erasing;
 
-const SESSION: &str = "11111111-2222-4333-8444-555555555555";
-const AGENT: &str = "a0b1c2d3e4f5a6b7c";
+pub(super) const SESSION: &str = "11111111-2222-4333-8444-555555555555";
+pub(super) const AGENT: &str = "a0b1c2d3e4f5a6b7c";
 
 /// How often the sub-agent calls a tool.
 const ROUNDS: usize = 3;
 
-fn line(kind: &str, uuid: &str, parent: Option<&str>, at: usize, more: &str) -> String {
+pub(super) fn line(kind: &str, uuid: &str, parent: Option<&str>, at: usize, more: &str) -> String {
     let parent = parent.map_or_else(|| "null".to_owned(), |parent| format!("\"{parent}\""));
     format!(
         r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":{parent},"sessionId":"{SESSION}","cwd":"/w","version":"2.1.63","timestamp":"2026-03-07T06:{at:02}:00.000Z",{more}}}"#
     ) + "\n"
 }
 
-fn user(content: &str) -> String {
+pub(super) fn user(content: &str) -> String {
     format!(r#""message":{{"role":"user","content":[{content}]}}"#)
 }
 
-fn reply(id: &str, content: &str, output_tokens: usize) -> String {
+pub(super) fn reply(id: &str, content: &str, output_tokens: usize) -> String {
     format!(
         r#""message":{{"id":"{id}","role":"assistant","model":"claude-opus-4-6","content":[{content}],"usage":{{"input_tokens":100,"output_tokens":{output_tokens}}}}}"#
     )
 }
 
-fn text(text: &str) -> String {
+pub(super) fn text(text: &str) -> String {
     format!(r#"{{"type":"text","text":"{text}"}}"#)
 }
 
-fn call(id: &str, name: &str) -> String {
+pub(super) fn call(id: &str, name: &str) -> String {
     format!(r#"{{"type":"tool_use","id":"{id}","name":"{name}","input":{{}}}}"#)
 }
 
-fn result(id: &str, content: &str) -> String {
+pub(super) fn result(id: &str, content: &str) -> String {
     format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":"{content}"}}"#)
 }
 
@@ -111,7 +111,7 @@ fn files() -> (Vec<String>, Vec<String>) {
 }
 
 /// A folder with the session's file and the sub-agent's.
-struct Place {
+pub(super) struct Place {
     folder: tempfile::TempDir,
     parents: Vec<String>,
     own: Vec<String>,
@@ -120,6 +120,11 @@ struct Place {
 impl Place {
     fn new() -> Self {
         let (parents, own) = files();
+        Self::of(parents, own)
+    }
+
+    /// Files of these lines.
+    pub(super) fn of(parents: Vec<String>, own: Vec<String>) -> Self {
         Self {
             folder: tempfile::tempdir().expect("a folder"),
             parents,
@@ -152,7 +157,7 @@ fn bring_in(repo: &Repo, path: &Path, reading: Reading) {
 }
 
 /// The refs of all sessions.
-fn sessions(repo: &Repo) -> Vec<(RefName, RefValue)> {
+pub(super) fn sessions(repo: &Repo) -> Vec<(RefName, RefValue)> {
     repo.references(RefName::SESSIONS).expect("refs")
 }
 
@@ -161,7 +166,7 @@ fn agent() -> RefName {
 }
 
 /// What the sub-agent's conversation says: each text, call and result.
-fn told(repo: &Repo) -> Vec<String> {
+pub(super) fn told(repo: &Repo) -> Vec<String> {
     let refs = sessions(repo).into_iter();
     let tips = refs.filter(|(name, _)| *name == agent());
     let tips: Vec<_> = tips.filter_map(|(_, value)| value.commit()).collect();
@@ -178,7 +183,7 @@ fn told(repo: &Repo) -> Vec<String> {
 }
 
 /// How many replies were paid for, and what was counted for them.
-fn bill(repo: &Repo) -> (usize, u64, u64) {
+pub(super) fn bill(repo: &Repo) -> (usize, u64, u64) {
     let billed = repo.billed(None, &Prices::none()).expect("a bill");
     let sum = |of: fn(&Usage) -> u64| billed.iter().map(|it| of(&it.usage)).sum();
     (
@@ -201,7 +206,7 @@ fn everything() -> Vec<String> {
 }
 
 /// A repository into which files came, each with so many lines.
-fn taken(place: &Place, files: &[(bool, usize)]) -> Repo {
+pub(super) fn taken(place: &Place, files: &[(bool, usize)]) -> Repo {
     let repo = Repo::ephemeral().expect("a repository");
     for (is_own, lines) in files {
         bring_in(&repo, &place.file(*is_own, *lines), Reading::Whole);
@@ -209,9 +214,9 @@ fn taken(place: &Place, files: &[(bool, usize)]) -> Repo {
     repo
 }
 
-const ALL: usize = usize::MAX;
-const OWN: (bool, usize) = (true, ALL);
-const PARENTS: (bool, usize) = (false, ALL);
+pub(super) const ALL: usize = usize::MAX;
+pub(super) const OWN: (bool, usize) = (true, ALL);
+pub(super) const PARENTS: (bool, usize) = (false, ALL);
 
 #[test]
 fn a_sub_agents_own_file_wins_over_its_mirror_whichever_comes_first() {

@@ -6,6 +6,7 @@ mod beside;
 mod cancelled;
 mod collecting;
 mod coming_back;
+mod forked_agents;
 mod growing;
 mod in_databases;
 mod in_record_files;

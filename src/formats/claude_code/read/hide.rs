@@ -9,7 +9,7 @@ use crate::formats::claude_code::path::Item;
 use crate::formats::claude_code::record::{Attachment, Cut, MicrocompactMetadata, Record};
 use crate::formats::shared::parts::{self, time};
 use crate::formats::{Action, Cover, HideStep, Step, StepEntry, StepId};
-use crate::model::{HideKind, Message, Part, Role};
+use crate::model::{HideKind, Message, Part, Role, Span};
 use crate::wire::json::decode;
 
 /// What stands in place of a cleared result, in the client's own words.
@@ -54,8 +54,9 @@ impl Reader<'_> {
         let mut records: Vec<u32> = boundary.into_iter().chain([summary]).collect();
         let action = if told.iter().all(|told| told.step.is_none()) {
             for (record, time, message) in in_front {
-                let span = self.entry(record).span;
-                self.step(Step::append(message, span).at(time))?;
+                let spans = self.index.own_spans(&[record]);
+                let step = Step::append(message, Span::default()).by(spans);
+                self.step(step.at(time))?;
             }
             Action::Append(message)
         } else {
@@ -65,9 +66,8 @@ impl Reader<'_> {
             let hide = HideStep::of(HideKind::Compaction, Cover::Everything).keeping(keep);
             Action::Hide(hide.putting(messages.map(|message| (first, message)).collect()))
         };
-        let mut records: Vec<_> = records.iter().map(|at| self.entry(*at).span).collect();
-        records.sort();
-        self.step(Step::new(action, records[0]).by(records).at(piece.time))
+        let spans = self.index.own_spans(&records);
+        self.step(Step::new(action, Span::default()).by(spans).at(piece.time))
     }
 
     /// A microcompaction, or the client's word of results that it cleared after an idle hour: the named results go.
@@ -113,7 +113,8 @@ impl Reader<'_> {
             return Ok(());
         }
         let hide = Action::Hide(HideStep::prune(parts));
-        let step = Step::new(hide, self.entry(record).span);
+        let spans = self.index.own_spans(&[record]);
+        let step = Step::new(hide, Span::default()).by(spans);
         next.step = Some(self.step(step.at(time(outer.timestamp)))?);
         Ok(())
     }
