@@ -59,6 +59,15 @@ impl FetchParams {
         }
     }
 
+    fn fetched(&self, at: &mut At<'_>) -> Result<Fetched, ApiError> {
+        let repo = at.repo;
+        let there = Elsewhere::of(self.remote.as_deref(), at)?;
+        there.named()?;
+        at_peer(at, &there.url, &self.line(), |call, peer, told| {
+            Ok(self.carry_out(repo, call, (&there, peer), told)?)
+        })
+    }
+
     fn of(&self, remote: String) -> Self {
         Self {
             remote: Some(remote),
@@ -95,15 +104,16 @@ impl Method for FetchParams {
 
     fn act(self, at: &mut At<'_>) -> Result<CarriedAnswer, ApiError> {
         let (repo, mut answer) = (at.repo, CarriedAnswer::default());
+        let mut failed = None;
         for one in self.each(repo)? {
-            let there = Elsewhere::of(one.remote.as_deref(), at)?;
-            there.named()?;
-            let done = at_peer(at, &there.url, &one.line(), |call, peer, told| {
-                Ok(one.carry_out(repo, call, (&there, peer), told)?)
-            })?;
-            answer.add((&done).into());
+            match one.fetched(at) {
+                Ok(done) => answer.add((&done).into()),
+                // One that cannot be reached does not stop the others.
+                Err(error) if self.all => _ = failed.get_or_insert(error),
+                Err(error) => return Err(error),
+            }
         }
-        Ok(answer)
+        failed.map_or(Ok(answer), Err)
     }
 }
 
