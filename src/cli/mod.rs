@@ -72,7 +72,6 @@ mod watching;
 mod web;
 mod words;
 mod work;
-mod written_session;
 
 use std::any::TypeId;
 use std::ffi::OsString;

@@ -207,6 +207,15 @@ pub struct At<'a> {
     pub is_cancelled: Box<dyn Fn() -> bool + 'a>,
 }
 
+/// What a door's times are read against.
+pub(super) fn calendar(host: &dyn Host) -> Calendar {
+    Calendar {
+        now: host.now(),
+        zone: host.zone(),
+        ages: false,
+    }
+}
+
 /// Ends long work that nobody waits for any more.
 pub(super) const fn still(goes_on: bool) -> crate::Result<()> {
     if goes_on {
@@ -283,11 +292,7 @@ impl<'a> At<'a> {
 
     /// What times are read against.
     pub fn calendar(&self) -> Calendar {
-        Calendar {
-            now: self.host.now(),
-            zone: self.host.zone(),
-            ages: false,
-        }
+        calendar(self.host)
     }
 
     /// What a moment means, if one is given; a date alone means this end of its day.

@@ -1,21 +1,23 @@
 //! Sessions, out: as a file, and as a new session of a tool.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::at::calendar;
 use super::files::write_new;
 use super::page::{GuardedPage, PageKind};
 use super::secrets::SecretChoice;
-use super::{ApiError, At, Deed, Method, guard};
+use super::{ApiError, At, Deed, Host, Method, guard};
 use crate::error::Error;
 use crate::formats::registry::FORMATS;
 use crate::formats::{Format, Resume};
 use crate::hash::CommitHash;
 use crate::ingest::{self, ExportOptions, NewSession, Scope, session_format, session_meant};
 use crate::model::secret::{Leaving, Secrets};
+use crate::repo::Repo;
 
 /// Write a session file, or a page to read
 ///
@@ -314,49 +316,83 @@ impl Method for ResumeParams {
             ..SecretChoice::default()
         };
         let secrets = choice.finder(at, &[commit])?;
-        let (now, seed) = (at.host.now(), at.host.seed()?);
-        let dirs = at.host.tool_dirs()?;
-        let new = NewSession {
-            format,
-            provider: dirs.provider(format),
-            id: (how.new_id)(now, &seed),
-            cwd: cwd.display().to_string(),
-            now,
-            seed,
-            what: self.line(),
-            leaving: choice.leaving(&secrets),
-        };
-        let local_time = at.calendar().for_file_name(now);
-        let place = dirs.new_session(format, &cwd, &new.id, &local_time);
-        let unknown = || {
-            let what = format!("HOME is not set, so {format}'s directory is not known");
-            ApiError::refused(what)
-        };
-        let place = place.ok_or_else(unknown)?;
-        let ingest::Resumed {
-            bytes,
-            mut remarks,
-            files,
-        } = ingest::resume(at.repo, &commit, &new)?;
-        if let Some(directory) = place.parent() {
-            std::fs::create_dir_all(directory).map_err(Error::io(directory))?;
-        }
-        write_new(&place, &bytes)?;
-        remarks.extend(ingest::gone_files(dirs.take_along(format, &files)?));
-        let path = place.display().to_string();
+        let (what, way) = (self.line(), (format, how));
+        let call = (what.as_str(), choice.leaving(&secrets));
+        let written = write_session(at.repo, &commit, way, &cwd, call, at.host)?;
+        let path = written.path.display().to_string();
         let brought_in = how.brought_in_by.map(|words| [words, &[&*path]].concat());
         let commands = brought_in
             .into_iter()
-            .chain([[how.command, &[&*new.id]].concat()]);
+            .chain([[how.command, &[&*written.id]].concat()]);
         let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
         Ok(ResumeAnswer {
             commands: commands.map(owned).collect(),
-            id: new.id,
+            id: written.id,
             path,
-            directory: new.cwd,
-            remarks,
+            directory: cwd.display().to_string(),
+            remarks: written.remarks,
         })
     }
+}
+
+/// A session that was written where its tool looks for sessions.
+pub struct WrittenSession {
+    /// Its id.
+    pub id: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// What of the context it lacks.
+    pub remarks: Vec<String>,
+}
+
+/// Writes a commit's context as a session that its tool goes on with in the directory `cwd`, and remembers whose context
+/// it has. `what` is the command, for the operations.
+///
+/// # Errors
+///
+/// Where the tool's folder is not known, and as [`ingest::resume`] and the system.
+pub fn write_session(
+    repo: &Repo,
+    commit: &CommitHash,
+    (format, how): (&'static Format, &Resume),
+    cwd: &Path,
+    (what, leaving): (&str, Leaving<'_>),
+    host: &dyn Host,
+) -> Result<WrittenSession, ApiError> {
+    let (now, seed) = (host.now(), host.seed()?);
+    let dirs = host.tool_dirs()?;
+    let new = NewSession {
+        format,
+        provider: dirs.provider(format),
+        id: (how.new_id)(now, &seed),
+        cwd: cwd.display().to_string(),
+        now,
+        seed,
+        what: what.to_owned(),
+        leaving,
+    };
+    let local_time = calendar(host).for_file_name(now);
+    let path = dirs.new_session(format, cwd, &new.id, &local_time);
+    let unknown = || {
+        let what = format!("HOME is not set, so {format}'s directory is not known");
+        ApiError::refused(what)
+    };
+    let path = path.ok_or_else(unknown)?;
+    let ingest::Resumed {
+        bytes,
+        mut remarks,
+        files,
+    } = ingest::resume(repo, commit, &new)?;
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory).map_err(Error::io(directory))?;
+    }
+    write_new(&path, &bytes)?;
+    remarks.extend(ingest::gone_files(dirs.take_along(format, &files)?));
+    Ok(WrittenSession {
+        id: new.id,
+        path,
+        remarks,
+    })
 }
 
 impl Deed for ResumeParams {

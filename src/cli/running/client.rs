@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use tract::Error;
+use tract::deeds::{WrittenSession, write_session};
 use tract::formats::{FORMATS, Format, Resume};
 use tract::hash::CommitHash;
 use tract::ingest::{ImportRequest, import_family};
@@ -19,7 +20,6 @@ use tract::repo::Repo;
 use super::said::{ANSWER_MAX, printed};
 use crate::cli::exec::Agent;
 use crate::cli::pause::Pause;
-use crate::cli::written_session::{self, WrittenSession};
 use crate::cli::{App, Failure, Result, leaks, private};
 
 /// A tool, and what it is asked.
@@ -96,8 +96,15 @@ impl<'a> Client<'a> {
     ) -> Result<(Command, Begun)> {
         let leaving = self.leaks.leaving(&self.secrets);
         let way = (self.format, self.how);
-        let written = written_session::write(repo, commit, way, directory, (what, leaving), app)?;
-        let WrittenSession { place, id, .. } = written;
+        let written = write_session(repo, commit, way, directory, (what, leaving), app)?;
+        let WrittenSession {
+            path: place,
+            id,
+            remarks,
+        } = written;
+        for remark in remarks {
+            app.ui.notice(remark);
+        }
         let (words, behind) = self.how.prompted.expect("it was looked at");
         let mut program = Command::new(words[0]);
         program
