@@ -247,7 +247,7 @@ impl DroppedAnswer {
         let typed = message.typed_texts().into_iter().filter(|_| typed);
         self.prompts.extend(typed.map(|text| DroppedText {
             id: id.to_owned(),
-            text: text.to_owned(),
+            text: text.into_owned(),
         }));
         for part in &message.parts {
             let Part::ToolCall {

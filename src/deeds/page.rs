@@ -233,7 +233,7 @@ pub fn title_of(tree: &Tree) -> String {
     let users = tree.turns().filter_map(|turn| turn.user.as_ref());
     let said = users.map(|user| words(&user.parts));
     let said = said
-        .map(|said| own_words(&said).to_owned())
+        .map(|said| own_words(&said).into_owned())
         .find(|said| !said.trim().is_empty());
     let said = said.unwrap_or_else(|| "A conversation".into());
     let line = said.trim().lines().next().unwrap_or_default();

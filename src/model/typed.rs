@@ -4,6 +4,8 @@
 //! text begins is known, and nothing but that is asked here: what a client's records say beside it is
 //! [`crate::formats::Format::injected`], and both together are [`crate::repo::Repo::typed`].
 
+use std::borrow::Cow;
+
 use crate::model::tombstone::PURGED;
 use crate::model::{Message, Part, Role};
 
@@ -15,7 +17,6 @@ use crate::model::{Message, Part, Role};
 const CLIENTS: &[&str] = &[
     "<local-command-",
     "<command-name>",
-    "<command-message>",
     "<bash-input>",
     "<bash-stdout>",
     "<bash-stderr>",
@@ -55,6 +56,14 @@ const BEFORE: [&str; 2] = ["system-reminder", "environment"];
 /// Tags with `_` that hold what the user typed.
 const AROUND: [&str; 3] = ["user_query", "user_request", "user_message"];
 
+/// How Claude Code writes down a command that the user typed and the model answers: a skill, or a file of
+/// instructions. A command that the client answers itself begins with its name.
+///
+/// # Source
+///
+/// Observed in sessions of Claude Code 1.0.98 to 2.1.332.
+const COMMAND: &str = "<command-message>";
+
 /// What Claude Code puts before a message that the user typed while the model worked.
 const QUEUED: &str = "The user sent a new message while you were working:";
 
@@ -64,23 +73,46 @@ pub fn reads_as_typed(text: &str) -> bool {
     !own_words(text).is_empty()
 }
 
-/// What a person typed of a user's text: all of it, what stands behind a client's blocks at its beginning, or
-/// nothing.
-pub fn own_words(text: &str) -> &str {
+/// What a person typed of a user's text: all of it, what stands behind a client's blocks at its beginning, the
+/// command that a client wrote down in tags, or nothing.
+///
+/// ```
+/// use tract::model::own_words;
+///
+/// let command = "<command-message>hello</command-message>\n<command-name>/hello</command-name>";
+/// assert_eq!(own_words(command), "/hello");
+/// assert_eq!(own_words("<local-command-stdout>Done.</local-command-stdout>"), "");
+/// ```
+pub fn own_words(text: &str) -> Cow<'_, str> {
     let mut rest = text.trim_start();
     loop {
         if CLIENTS.iter().any(|mark| rest.starts_with(mark)) {
-            return "";
+            return "".into();
+        }
+        if let Some(command) = typed_command(rest) {
+            return command.into();
         }
         let Some(name) = tag(rest).filter(|name| is_before(name)) else {
-            return rest;
+            return rest.into();
         };
         let end = format!("</{name}>");
         match rest.find(&end) {
             Some(at) => rest = rest[at + end.len()..].trim_start(),
-            None => return "",
+            None => return "".into(),
         }
     }
+}
+
+/// A command with its arguments, as it was typed, where a text tells of one.
+pub fn typed_command(text: &str) -> Option<String> {
+    let of = |tag: &str| {
+        let (_, said) = text.split_once(&format!("<{tag}>"))?;
+        let end = said.find(&format!("</{tag}>")).or_else(|| said.rfind("</"));
+        Some(said[..end.unwrap_or(said.len())].trim())
+    };
+    let name = of("command-name").filter(|_| text.starts_with(COMMAND))?;
+    let arguments = of("command-args").unwrap_or_default();
+    Some(format!("{name} {arguments}").trim_end().to_owned())
 }
 
 /// The name of the tag that a text begins with.
@@ -136,11 +168,11 @@ impl Message {
     }
 
     /// What a person typed of it, part by part; nothing where nobody did.
-    pub fn typed_texts(&self) -> Vec<&str> {
+    pub fn typed_texts(&self) -> Vec<Cow<'_, str>> {
         let texts = self.parts.iter().filter_map(Part::as_text);
         let texts = texts.filter(|_| self.is_typed()).map(|text| {
             let queued = text.strip_prefix(QUEUED).filter(|_| self.is_attached());
-            queued.map_or_else(|| own_words(text), str::trim_start)
+            queued.map_or_else(|| own_words(text), |text| text.trim_start().into())
         });
         texts.filter(|text| !text.is_empty()).collect()
     }
@@ -188,6 +220,22 @@ mod tests {
         for text in typed {
             assert_eq!(own_words(text), text);
         }
+    }
+
+    #[test]
+    fn a_command_that_the_model_answers_is_typed() {
+        let command = |name: &str, more: &str| {
+            format!(
+                "<command-message>{name}</command-message>\n<command-name>/{name}</command-name>{more}"
+            )
+        };
+        let with = command("greet", "\n<command-args>Ann, </b> too</command-args>");
+        assert_eq!(own_words(&with), "/greet Ann, </b> too");
+        let flat = command("greet", " <command-args>Ann</comm");
+        assert_eq!(own_words(&flat), "/greet Ann");
+        assert_eq!(own_words(&command("greet", "")), "/greet");
+        assert!(reads_as_typed("<command-message>a long name of a co"));
+        assert!(Message::text(Role::User, with).is_typed());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::model::typed_command;
 use crate::render::{Label, Line};
 
 /// What stands between a call and how its result begins.
@@ -14,9 +15,10 @@ const NOTHING: &str = "(empty)";
 pub fn said(call: Option<&str>, preview: &str, room: Option<usize>) -> Line {
     let text = match (preview.is_empty(), call) {
         (true, _) => Label::Dim.of(NOTHING),
-        (false, None) => match block(preview) {
-            Some((name, text)) => Label::Dim.of(format!("{name}: ")) + text.as_ref(),
-            None => Line::from(preview),
+        (false, None) => match (typed_command(preview), block(preview)) {
+            (Some(command), _) => Line::from(command.as_str()),
+            (None, Some((name, text))) => Label::Dim.of(format!("{name}: ")) + text.as_ref(),
+            (None, None) => Line::from(preview),
         },
         (false, Some(_)) => match block(preview) {
             Some((name, text)) => Label::Dim.of(format!("{name}: {text}")),

@@ -9,28 +9,43 @@ const ID: &str = "5a1d2c8e-1111-4222-8333-444455556666";
 
 /// A session of Claude Code that begins with a command of the client's own, and has two prompts.
 fn claude_code(sandbox: &Sandbox) {
-    let user = |text: &str| json!({ "role": "user", "content": text });
-    let meta = |text: &str| json!({ "meta": true, "role": "user", "content": text });
-    let said =
-        |text: &str| json!({ "role": "assistant", "content": [{ "type": "text", "text": text }] });
-    let messages = [
-        meta(
-            "<local-command-caveat>Caveat: what follows is of local commands</local-command-caveat>",
-        ),
-        user("<command-name>/clear</command-name>\n  <command-message>clear</command-message>"),
-        user("<local-command-stdout>Cleared.</local-command-stdout>"),
-        user("# Mend the lexer\n\nIt loses <tokens>."),
-        said("It is mended."),
-        meta("Write a summary of each change, one line each."),
-        said("One line."),
-        user(
-            "<task-notification>\n<task-id>b1</task-id>\n</task-notification>\nRead the output file.",
-        ),
-        said("Nothing in it."),
-        user("<system-reminder>\nBe brief.\n</system-reminder>\nAnd the parser, please"),
-        said("That, too."),
-        user("[Request interrupted by user]"),
-    ];
+    claudes(
+        sandbox,
+        [
+            meta(
+                "<local-command-caveat>Caveat: what follows is of local commands</local-command-caveat>",
+            ),
+            user("<command-name>/clear</command-name>\n  <command-message>clear</command-message>"),
+            user("<local-command-stdout>Cleared.</local-command-stdout>"),
+            user("# Mend the lexer\n\nIt loses <tokens>."),
+            said("It is mended."),
+            meta("Write a summary of each change, one line each."),
+            said("One line."),
+            user(
+                "<task-notification>\n<task-id>b1</task-id>\n</task-notification>\nRead the output file.",
+            ),
+            said("Nothing in it."),
+            user("<system-reminder>\nBe brief.\n</system-reminder>\nAnd the parser, please"),
+            said("That, too."),
+            user("[Request interrupted by user]"),
+        ],
+    );
+}
+
+fn user(text: &str) -> Value {
+    json!({ "role": "user", "content": text })
+}
+
+fn meta(text: &str) -> Value {
+    json!({ "meta": true, "role": "user", "content": text })
+}
+
+fn said(text: &str) -> Value {
+    json!({ "role": "assistant", "content": [{ "type": "text", "text": text }] })
+}
+
+/// A session of Claude Code with these messages.
+fn claudes<const N: usize>(sandbox: &Sandbox, messages: [Value; N]) {
     let lines = messages.into_iter().enumerate().map(|(at, mut message)| {
         let kind = message["role"].clone();
         let meta = message.as_object_mut().and_then(|it| it.remove("meta"));
@@ -231,6 +246,33 @@ fn prompts_of_real_sessions_are_those_counted_by_hand() {
         sandbox.ok(&["import", &path.display().to_string()]);
         assert_eq!(prompts(&sandbox).lines().count(), count, "{name}");
     }
+}
+
+#[test]
+fn a_command_that_the_model_answers_is_a_prompt() {
+    let sandbox = Sandbox::new();
+    let typed = |name: &str, arguments: &str| {
+        user(&format!(
+            "<command-message>{name}</command-message>\n<command-name>/{name}</command-name>{arguments}"
+        ))
+    };
+    claudes(
+        &sandbox,
+        [
+            typed("greet", "\n<command-args>Ann, warmly</command-args>"),
+            meta("Base directory for this skill: /w\n\nGreet Ann, warmly."),
+            said("Hello, Ann."),
+            user("<command-name>/model</command-name>\n  <command-message>model</command-message>"),
+            typed("review", ""),
+            said("All is well."),
+        ],
+    );
+    let log = sandbox.ok(&["log", "--prompts", "--reverse", "--oneline"]);
+    let told: Vec<&str> = log
+        .lines()
+        .filter_map(|line| line.split("  ").last())
+        .collect();
+    assert_eq!(told, ["/greet Ann, warmly", "/review"], "{log}");
 }
 
 #[test]

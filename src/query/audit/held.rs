@@ -122,9 +122,9 @@ impl Facts {
         if held.typed {
             for text in message.typed_texts() {
                 if text.split_whitespace().count() >= PROMPT_WORDS {
-                    self.add(FactClass::Instruction, text, entry);
+                    self.add(FactClass::Instruction, &text, entry);
                 }
-                self.names(text, entry);
+                self.names(&text, entry);
             }
         }
         for part in &message.parts {

@@ -194,7 +194,7 @@ fn by_hand(held: &[HeldMessage<'_>]) -> Vec<Pin> {
     let typed = held.iter().filter(|held| held.typed);
     let pins = typed.flat_map(|held| {
         let texts = held.message.typed_texts();
-        let marked = texts.into_iter().filter_map(pinned_text);
+        let marked = texts.into_iter().filter_map(|text| pinned_text(&text));
         marked.map(|text| Pin {
             entry: held.entry,
             text,

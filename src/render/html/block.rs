@@ -151,7 +151,7 @@ impl<'a> Blocks<'a> {
             let anchor = self.anchor(user.node.id);
             let is_hidden = user.node.hidden.is_some();
             self.prompts
-                .push((anchor, peek(own_words(&said)).to_owned(), is_hidden));
+                .push((anchor, peek(&own_words(&said)).to_owned(), is_hidden));
         }
         self.begin("section", "b user", &user.node);
         self.markup.raw("<h2>");
