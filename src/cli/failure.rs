@@ -8,7 +8,7 @@ use serde_json::Value;
 use tract::Error;
 use tract::deeds::ApiError;
 pub use tract::deeds::advice::{Exit, STANDARD_INPUT, known_formats, reason, sentence};
-use tract::deeds::advice::{exit, hint, no_room};
+use tract::deeds::advice::{exit, hint, no_room, plain};
 use tract::error::Interrupted;
 use tract::render::{Label, Line};
 
@@ -159,7 +159,7 @@ impl Failure {
         // Each is one line, whatever was typed or is called so; only a list of candidates has more.
         ui.complain(Label::Error.of("error:") + " " + what);
         if let Some(hint) = hint {
-            ui.advise(hint);
+            ui.advise(plain(&hint));
         }
         for candidate in candidates {
             ui.complain(Line::from("  ") + candidate);

@@ -1,7 +1,9 @@
 //! What an error means to whoever asked: one line of what is wrong, one of what to do, and the exit code. Every door
 //! says the same.
 //!
-//! Advice names commands, for these are what people know; a program goes by [`ApiError`](super::ApiError)'s kind.
+//! In a hint, what is typed stands between backquotes: a command (`` `tract undo` ``) or an option of the one that failed
+//! (`` `--force` ``). Each door says it in its own language ([`worded`]); a program goes by
+//! [`ApiError`](super::ApiError)'s kind.
 
 use std::io;
 use std::path::Path;
@@ -138,13 +140,57 @@ pub fn reason(error: &io::Error) -> String {
     first.chain(letters).collect()
 }
 
+/// A command in a hint, whatever names it has in it.
+pub fn command(line: &str) -> String {
+    format!("`tract {}`", line.replace('`', "``"))
+}
+
+/// A hint with what it says to type as `say` words it: a command line without `tract`, or an option with its dashes; as
+/// it stands where `say` has no words for it.
+pub fn worded(hint: &str, mut say: impl FnMut(&str) -> Option<String>) -> String {
+    let mut told = String::new();
+    let mut rest = hint;
+    while let Some((before, after)) = rest.split_once('`') {
+        told += before;
+        let Some((marked, behind)) = up_to_mark(after) else {
+            return told + "`" + after;
+        };
+        rest = behind;
+        let line = marked.strip_prefix("tract ");
+        match line.or_else(|| marked.starts_with("--").then_some(&*marked)) {
+            Some(line) => told += &say(line).unwrap_or(marked),
+            None => told = told + "`" + &marked + "`",
+        }
+    }
+    told + rest
+}
+
+/// What stands before the next mark that is not doubled, and behind it.
+fn up_to_mark(text: &str) -> Option<(String, &str)> {
+    let mut at = 0;
+    while let Some(found) = text[at..].find('`') {
+        at += found;
+        if !text[at + 1..].starts_with('`') {
+            return Some((text[..at].replace("``", "`"), &text[at + 1..]));
+        }
+        at += 2;
+    }
+    None
+}
+
+/// A hint as it is read at a terminal.
+pub fn plain(hint: &str) -> String {
+    worded(hint, |_| None)
+}
+
 /// What to do about it.
 pub fn hint(error: &Error) -> Option<String> {
     Some(match error {
         Error::NotOwned { place, .. } => {
             let place = shell_word(&place.display().to_string());
             format!(
-                "if you trust it: tract config --global safe.directory {place}; for one run: TRACT_SAFE_DIRECTORY={place}"
+                "if you trust it: {}; for one run: TRACT_SAFE_DIRECTORY={place}",
+                command(&format!("config --global safe.directory {place}"))
             )
         }
         Error::OpenToAll { path, place } => {
@@ -156,13 +202,14 @@ pub fn hint(error: &Error) -> Option<String> {
         }
         Error::NoEntry { path } => {
             let path = shell_word(&path.display().to_string());
-            format!("its owner can open it: chmod u+rwx {path}; --repo PATH names another")
+            format!("its owner can open it: chmod u+rwx {path}; `--repo PATH` names another")
         }
         Error::Unfinished { path } => {
             let holder = path.parent().filter(|holder| *holder != Path::new(""));
             let holder = holder.unwrap_or(Path::new(".")).display().to_string();
             let holder = shell_word(&holder);
-            format!("tract init {holder} completes it; --repo PATH names another repository")
+            let init = command(&format!("init {holder}"));
+            format!("{init} completes it; `--repo PATH` names another repository")
         }
         Error::UnknownRevision {
             nearest: Some(name),
@@ -178,27 +225,30 @@ pub fn hint(error: &Error) -> Option<String> {
         }
         Error::BeyondFirst { first, .. } => format!("the first is {first}"),
         Error::RefExists { name } => {
-            format!("choose another name, or look at it: tract log {name}")
+            let log = command(&format!("log {name}"));
+            format!("choose another name, or look at it: {log}")
         }
         Error::NothingMoved { before, .. } => {
             let next = match before {
-                Some(id) => format!("tract undo {id} reverses the command before it"),
-                None => "tract reflog lists past commands".to_owned(),
+                Some(id) => format!("`tract undo {id}` reverses the command before it"),
+                None => "`tract reflog` lists past commands".to_owned(),
             };
             format!("the session file that it wrote belongs to the tool; {next}")
         }
         Error::PurgedLast { before: Some(id) } => {
-            format!("tract undo {id} reverses the command before it")
+            format!("`tract undo {id}` reverses the command before it")
         }
         Error::Refused(Refusal::BehindOnto { commit, .. }) => {
-            format!("tract reset {commit} moves the branch there")
+            format!("`tract reset {commit}` moves the branch there")
         }
         Error::Conflicts { conflicts } => {
             let mut commits: Vec<&str> = conflicts.iter().map(|it| it.commit.as_str()).collect();
             commits.dedup();
             match commits[..] {
-                [one] => format!("nothing was written; tract show {one} says what it does there"),
-                _ => "nothing was written; tract show says what each of them does there".to_owned(),
+                [one] => format!("nothing was written; `tract show {one}` says what it does there"),
+                _ => {
+                    "nothing was written; `tract show` says what each of them does there".to_owned()
+                }
             }
         }
         Error::UnknownRole { text } => match nearest(text, Role::ALL.map(Role::as_str)) {
@@ -229,91 +279,95 @@ pub fn hint(error: &Error) -> Option<String> {
 fn hint_on_history(error: &Error) -> Option<&'static str> {
     Some(match error {
         Error::NoRepository { .. } => {
-            "tract import takes in this directory's sessions, tract init makes an empty one"
+            "`tract import` takes in this directory's sessions, `tract init` makes an empty one"
         }
         Error::Leaks { .. } => {
-            "--redact replaces them in what is written, --allow-secrets writes them too"
+            "`--redact` replaces them in what is written, `--allow-secrets` writes them too"
         }
         Error::UnknownName { what, .. } => match what {
-            NameOf::Session => "tract branch lists the sessions",
-            NameOf::Directory => "tract import --list lists the sessions of this directory",
-            NameOf::Tool => "tract cost --by tool lists the tools that were called",
-            NameOf::File => "tract log --files lists the files that were edited",
-            NameOf::Author => "tract log -v names the authors",
+            NameOf::Session => "`tract branch` lists the sessions",
+            NameOf::Directory => "`tract import --list` lists the sessions of this directory",
+            NameOf::Tool => "`tract cost --by tool` lists the tools that were called",
+            NameOf::File => "`tract log --files` lists the files that were edited",
+            NameOf::Author => "`tract log -v` names the authors",
         },
         Error::UnknownRevision { text, .. } if text.starts_with(":/") => {
-            "tract find TEXT searches all branches and sessions"
+            "`tract find TEXT` searches all branches and sessions"
         }
         Error::UnknownRevision { .. } => {
-            "`tract log --oneline` lists them, tract branch the branches"
+            "`tract log --oneline` lists them, `tract branch` the branches"
         }
         Error::AmbiguousRevision { .. } => "one of these?",
         Error::NoSuchMessage { messages: 0, .. } => "the context is empty",
         Error::NoSuchMessage { .. } => "there is one message: :1",
         Error::NoPreviousPosition => {
-            "`tract checkout -` works once HEAD has moved; tract branch lists the branches"
+            "`tract checkout -` works once HEAD has moved; `tract branch` lists the branches"
         }
         Error::Refused(Refusal::NothingInCommon { .. }) => {
-            "--allow-unrelated-histories merges it all the same; tract pick copies single messages"
+            "`--allow-unrelated-histories` merges it all the same; `tract pick` copies single messages"
         }
         Error::Refused(Refusal::MergeUnderWay) => {
-            "tract merge --continue goes on with it, tract merge --abort gives it up"
+            "`tract merge --continue` goes on with it, `tract merge --abort` gives it up"
         }
-        Error::Refused(Refusal::NoMerge) => "tract merge BRANCH begins one",
-        Error::Refused(Refusal::NoConflict { .. }) => "tract resolve lists what is in conflict",
+        Error::Refused(Refusal::NoMerge) => "`tract merge BRANCH` begins one",
+        Error::Refused(Refusal::NoConflict { .. }) => "`tract resolve` lists what is in conflict",
         Error::Purged | Error::PurgedLast { .. } => "what was purged does not come back",
-        Error::DoesNotFit { .. } => "nothing was written; tract log BRANCH lists what a branch has",
+        Error::DoesNotFit { .. } => {
+            "nothing was written; `tract log BRANCH` lists what a branch has"
+        }
         Error::NotOnPath { .. } => {
-            "tract log lists what is on this one; tract pick takes single commits from others"
+            "`tract log` lists what is on this one; `tract pick` takes single commits from others"
         }
         Error::Refused(Refusal::Unrelated) => {
-            "--from REV says which commits to take; tract pick copies single messages"
+            "`--from REV` says which commits to take; `tract pick` copies single messages"
         }
         Error::Refused(Refusal::Parted { .. }) => {
             "a call and its result go together: take both along, or leave both behind"
         }
         Error::NothingToUndo | Error::UnknownOperation { .. } | Error::NotUndoable { .. } => {
-            "tract reflog lists past commands"
+            "`tract reflog` lists past commands"
         }
         Error::NothingToRedo { since: Some(_) } => {
-            "a redo would lose its commits; tract undo reverses it, tract reflog lists the rest"
+            "a redo would lose its commits; `tract undo` reverses it, `tract reflog` lists the rest"
         }
         Error::NothingToRedo { since: None } => {
             "redo reverses an undo, and there is none to reverse"
         }
         Error::InvalidRefName { .. } => "such as fix-parser or ideas/one",
         Error::NotYours { .. } => {
-            "tract undo takes back what you did last; --force undoes what others did, and the log says who forced it"
+            "`tract undo` takes back what you did last; `--force` undoes what others did, and the log says who forced it"
         }
         Error::OperationSuperseded { by: Some(_), .. } => {
-            "tract reflog REF says what came since; tract drop hides single messages"
+            "`tract reflog REF` says what came since; `tract drop` hides single messages"
         }
         Error::OperationSuperseded { .. } => {
-            "tract restore REV un-hides what one commit hid, and later messages stay"
+            "`tract restore REV` un-hides what one commit hid, and later messages stay"
         }
         Error::SeveralMessages { .. } => {
-            "for one message, give its JSON object alone; for all of them, on branches: tract import FILE"
+            "for one message, give its JSON object alone; for all of them, on branches: `tract import FILE`"
         }
-        Error::EmptyBranch { .. } => "tract import, or tract commit -r user -m \"…\"",
+        Error::EmptyBranch { .. } => "`tract import`, or `tract commit -r user -m \"…\"`",
         Error::Refused(Refusal::NoSuchPart { .. }) => {
-            "parts are counted from 0, as tract show prints them"
+            "parts are counted from 0, as `tract show` prints them"
         }
         Error::Refused(Refusal::NoPlace) => {
-            "name a visible message, such as :5; tract log shows the numbers"
+            "name a visible message, such as :5; `tract log` shows the numbers"
         }
-        Error::Essential { .. } => "--force drops it anyway",
-        Error::EmptyMessage => "tract commit -r user -m TEXT, or -F FILE, or - for standard input",
-        Error::TooDeep { .. } => "a plain text may have any depth: tract commit -r ROLE -F FILE",
-        Error::DetachedHead { .. } => "to go on from here and keep both: tract checkout -b NAME",
+        Error::Essential { .. } => "`--force` drops it anyway",
+        Error::EmptyMessage => {
+            "`tract commit -r user -m TEXT`, or -F FILE, or - for standard input"
+        }
+        Error::TooDeep { .. } => "a plain text may have any depth: `tract commit -r ROLE -F FILE`",
+        Error::DetachedHead { .. } => "to go on from here and keep both: `tract checkout -b NAME`",
         Error::RefMoved { .. } => {
             "someone else committed first: look at `tract log`, then try again"
         }
         Error::Overtaken { .. } => "try again: it continues from what is here now",
         Error::Busy { .. } => "try again",
-        Error::OverBudget { .. } => "tract status -v says what fills the context",
-        Error::CannotFit { .. } => "tract prune takes old tool outputs out",
+        Error::OverBudget { .. } => "`tract status -v` says what fills the context",
+        Error::CannotFit { .. } => "`tract prune` takes old tool outputs out",
         Error::StrictCompile { .. } => {
-            "without --strict, the request is repaired and each repair is a notice"
+            "without `--strict`, the request is repaired and each repair is a notice"
         }
         _ => return None,
     })
@@ -322,13 +376,13 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
 /// The same of files, stores and whoever is at the other end.
 fn hint_on_data(error: &Error) -> Option<&'static str> {
     Some(match error {
-        Error::NoDirectory { .. } => "move it away; --repo PATH names another repository",
-        Error::Store(_) => "is the disk full, or failing? tract log says what was kept",
+        Error::NoDirectory { .. } => "move it away; `--repo PATH` names another repository",
+        Error::Store(_) => "is the disk full, or failing? `tract log` says what was kept",
         Error::ReadOnly => {
             "reading still works; writing needs .tract, or a server's schema, to be writable"
         }
         Error::BrokenFile { .. } => {
-            "fix the file there; --format F reads as much of it as possible, as F"
+            "fix the file there; `--format F` reads as much of it as possible, as F"
         }
         Error::TornFile { .. } => {
             "the file ends in the middle: copy it again from where it was written"
@@ -337,16 +391,16 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
             "if you trust the file: zstd -dc FILE > session.jsonl, and import that"
         }
         Error::StrictImport { .. } => {
-            "without --strict, the good part comes in and the problems are listed"
+            "without `--strict`, the good part comes in and the problems are listed"
         }
         Error::ForeignDatabase { .. } => {
-            "nothing was changed; --repo PATH names another repository"
+            "nothing was changed; `--repo PATH` names another repository"
         }
         Error::Damaged { .. } => {
-            "nothing was changed; tract fsck says what is damaged and what still compiles"
+            "nothing was changed; `tract fsck` says what is damaged and what still compiles"
         }
         Error::BrokenBundle { .. } => {
-            "nothing was written; tract bundle makes one where the commits are"
+            "nothing was written; `tract bundle` makes one where the commits are"
         }
         Error::MissingCommits { .. } => {
             "nothing was written; a bundle of the whole branch, not of a range, has them"
@@ -355,7 +409,7 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
             "nothing has moved; whoever keeps that repository sets it: tract config receive.…, there"
         }
         Error::NotForward { .. } => {
-            "tract pull gets those commits; --force-with-lease gives them up there"
+            "`tract pull` gets those commits; `--force-with-lease` gives them up there"
         }
         Error::BrokenPeer { .. } => {
             "what has arrived is kept; the same command continues from there"
@@ -365,7 +419,7 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
             ..
         } => "try again: it continues from what is there now",
         Error::OlderDatabase { .. } => {
-            "nothing was changed; the program that made it can make a bundle of it: tract bundle"
+            "nothing was changed; the program that made it can make a bundle of it: `tract bundle`"
         }
         Error::AwaitsUpgrade { .. } => {
             "nothing was changed; the first command of its owner with this tract brings it up to date"
@@ -374,24 +428,24 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
             "nothing was changed; move tract.db-wal and tract.db-shm away, and keep them: they belong to the file before"
         }
         Error::WouldLose { .. } => {
-            "nothing was changed; with --force the backup takes its place, and the file that is there is kept beside it"
+            "nothing was changed; with `--force` the backup takes its place, and the file that is there is kept beside it"
         }
         Error::NewerDatabase { .. } => "update tract; nothing was changed",
         Error::NotBuilt { what: "S3" } => {
             "cargo install tract-context --features s3; ssh://HOST/PATH needs no feature"
         }
         Error::NotBuilt { .. } => {
-            "cargo install tract-context --features postgres; --repo PATH names a directory"
+            "cargo install tract-context --features postgres; `--repo PATH` names a directory"
         }
         Error::InvalidInput { what, .. } => return hint_on_address(what),
         Error::Unreachable { .. } => "is the server running, and may you log in? psql says more",
         Error::Server { trouble, .. } => hint_on_server(trouble),
         Error::Disconnected {
             during: Interrupted::InDoubt,
-        } => "tract log says what is there; then try again",
+        } => "`tract log` says what is there; then try again",
         Error::Disconnected { .. } => "try again",
         Error::ServersOwn { .. } => {
-            "pg_dump --schema NAME takes all of it; tract bundle takes branches and sessions"
+            "pg_dump --schema NAME takes all of it; `tract bundle` takes branches and sessions"
         }
         _ => return None,
     })

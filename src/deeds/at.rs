@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::advice::command;
 use super::{ApiError, Elsewhere, Spelled, WrittenTime, files};
 use crate::compile::Provider;
 use crate::hash::CommitHash;
@@ -258,7 +259,8 @@ impl<'a> At<'a> {
         let base = rev.rsplit_once('#').map_or(rev, |(base, _)| base);
         let fault = ApiError::params(format!("{rev} is a part of a message, not a commit"));
         let (part, base) = (shell_word(rev), shell_word(base));
-        let hint = format!("tract show {part} shows the part; the commit is {base}");
+        let show = command(&format!("show {part}"));
+        let hint = format!("{show} shows the part; the commit is {base}");
         Err(fault.with_hint(hint))
     }
 
@@ -380,7 +382,7 @@ pub fn token_budget(repo: &Repo, share: Share, as_counted: bool) -> Result<Token
         (Share::Percent(percent), Some(max)) => max * percent / 100,
         (Share::Percent(percent), None) => {
             let what = format!("{percent}% of what? budget.max is not set");
-            return Err(ApiError::params(what).with_hint("tract config budget.max 128k"));
+            return Err(ApiError::params(what).with_hint("`tract config budget.max 128k`"));
         }
     };
     Ok(TokenBudget { tokens, as_counted })

@@ -106,7 +106,7 @@ impl Method for AuditParams {
         let commit = at.repo.commit_at(&hide)?;
         let Operation::Hide(kind) = &commit.operation else {
             let fault = ApiError::params(format!("{} hides nothing", hide.short()));
-            return Err(fault.with_hint("tract log --op hide lists what hides"));
+            return Err(fault.with_hint("`tract log --op hide` lists what hides"));
         };
         let tip = at.resolve(self.within.as_deref())?;
         let audit = at.repo.audit(&hide, &tip, changed_files)?;

@@ -132,7 +132,7 @@ impl Method for ConfigParams {
             let value = self.value.as_ref().map(|value| &*value.0);
             if key == AUTHOR_NAME && value.is_some() && at.repo.is_on_server() {
                 let what = "many commit to a repository on a server, each by a name of their own";
-                let hint = format!("tract config --global {key} NAME; or TRACT_AUTHOR");
+                let hint = format!("`tract config --global {key} NAME`; or TRACT_AUTHOR");
                 return Err(ApiError::refused(what).with_hint(hint));
             }
             let value = value.map(|value| checked_setting(key, value)).transpose()?;

@@ -35,7 +35,7 @@ pub(super) fn prices(repo: &Repo) -> Result<Prices, ApiError> {
         return Ok(Prices::listed().named(names));
     };
     let list = std::fs::read(path).map_err(Error::io(Path::new(path)))?;
-    let hint = "tract config --unset prices.file goes back to the list that comes along";
+    let hint = "`tract config --unset prices.file` goes back to the list that comes along";
     let read = Prices::read(&list).map_err(|error| ApiError::from(error).with_hint(hint));
     Ok(read?.named(names))
 }

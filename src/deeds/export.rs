@@ -117,7 +117,8 @@ impl ExportParams {
             Some(name) => Format::named(name)?,
             None => session_format(at.repo, commit)?.ok_or_else(|| {
                 let fault = ApiError::params("this history came from no session file");
-                fault.with_hint("tract export --format F, with one that tract import --help lists")
+                fault
+                    .with_hint("`tract export --format F`, with one that tract import --help lists")
             })?,
         };
         Ok(ExportOptions {
@@ -261,7 +262,7 @@ impl ResumeParams {
                 Some(other) => format!("tract cannot resume sessions of {other}"),
                 None => "this history does not say which tool to resume in".to_owned(),
             });
-            fault.with_hint(format!("--in {}", resumable(", or --in ")))
+            fault.with_hint(format!("`--in {}`", resumable("`, or `--in ")))
         })
     }
 

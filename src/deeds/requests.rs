@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::advice::Exit;
+use super::advice::{Exit, command};
 use super::{ApiError, At, Deed, Method, RawJson, Spelled, problem};
 use crate::compile::{Compiled, Compiling, Contents, Notice, Provider, RequestOptions};
 use crate::context::Context;
@@ -39,7 +39,7 @@ pub fn answered_by(repo: &Repo, reply: &CommitHash, typed: &str) -> Result<Commi
     let row = repo.show(reply, repo.config()?.encoding()?)?.row;
     if row.role != Some(Role::Assistant) {
         let fault = ApiError::refused(format!("{typed} is not a reply of the assistant"));
-        return Err(fault.with_hint(format!("tract compile {typed}")));
+        return Err(fault.with_hint(command(&format!("compile {typed}"))));
     }
     let nothing = || ApiError::refused(format!("{typed} is the first message: it answers nothing"));
     row.commit.parent.ok_or_else(nothing)
@@ -378,7 +378,7 @@ impl CompileParams {
         };
         if self.verify && recorded.is_none() {
             let fault = ApiError::refused("no request is recorded for this reply");
-            return Err(fault.with_hint("tract compile --for REV makes it of the messages"));
+            return Err(fault.with_hint("`tract compile --for REV` makes it of the messages"));
         }
         let verified = recorded.as_ref().filter(|_| self.verify).map(Into::into);
         let options = RequestOptions {

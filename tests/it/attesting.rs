@@ -191,7 +191,7 @@ fn one_that_is_not_signed_is_held_against_the_commits() {
     exit code: 1
     --- stderr
     error: no commit 'nothing'
-    hint: `tract log --oneline` lists them, tract branch the branches
+    hint: tract log --oneline lists them, tract branch the branches
     "###);
 }
 

@@ -135,7 +135,7 @@ fn an_unknown_revision_gets_the_nearest() {
     exit code: 1
     --- stderr
     error: no commit 'nothing-like-it'
-    hint: `tract log --oneline` lists them, tract branch the branches
+    hint: tract log --oneline lists them, tract branch the branches
     ");
     insta::assert_snapshot!(sandbox.tract(&["compile", "HEAD~7"]), @r#"
     exit code: 1

@@ -206,7 +206,7 @@ fn what_is_no_message_has_no_origin() {
     exit code: 1
     --- stderr
     error: no commit 'nothing'
-    hint: `tract log --oneline` lists them, tract branch the branches
+    hint: tract log --oneline lists them, tract branch the branches
     "#);
     sandbox.ok(&["annotate", "--pin", ":1"]);
     insta::assert_snapshot!(sandbox.tract(&["blame", "HEAD"]), @r#"

@@ -170,7 +170,7 @@ fn what_has_no_name_cannot_be_handed_over() {
     exit code: 1
     --- stderr
     error: no commit 'nothing'
-    hint: `tract log --oneline` lists them, tract branch the branches
+    hint: tract log --oneline lists them, tract branch the branches
     exit code: 1
     --- stderr
     error: talk.jsonl exists already

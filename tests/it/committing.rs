@@ -244,7 +244,7 @@ fn a_lost_expectation_is_exit_4_and_changes_nothing() {
     exit code: 4
     --- stderr
     error: 'main' has moved: expected none, found dbc1344
-    hint: someone else committed first: look at `tract log`, then try again
+    hint: someone else committed first: look at tract log, then try again
     ");
     let first = sandbox.ok(&["log"]);
     let first = &first[..7];
@@ -253,7 +253,7 @@ fn a_lost_expectation_is_exit_4_and_changes_nothing() {
     exit code: 4
     --- stderr
     error: 'main' has moved: expected dbc1344, found e47de13
-    hint: someone else committed first: look at `tract log`, then try again
+    hint: someone else committed first: look at tract log, then try again
     ");
     assert_eq!(sandbox.ok(&["log"]).lines().count(), 2);
 }

@@ -2,6 +2,7 @@
 //! anything else.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use crate::code::{Token, program, tokens};
 use crate::sandbox::Sandbox;
@@ -115,5 +116,84 @@ fn an_answer_is_one_line() {
     assert!(
         answer.contains("input_schema") && answer.lines().count() == 1,
         "{answer}"
+    );
+}
+
+/// Advice names what to type between marks, so that a program is told the method.
+#[test]
+fn commands_in_the_hints_of_deeds_are_marked() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/deeds");
+    // What is no line to type, or one of a shell's.
+    let other = [
+        "with this tract brings",
+        "| tract import -",
+        "tract import --help",
+        "tract config receive.…",
+    ];
+    let mut found = Vec::new();
+    for path in walkdir(&root) {
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let is_advice = path.ends_with("advice.rs");
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim_start();
+            let is_hint = is_advice || line.contains("hint");
+            let mut typed = line.match_indices("tract ");
+            let is_open = typed.any(|(at, found)| {
+                let names = line[at + found.len()..].starts_with(|c: char| c.is_ascii_lowercase());
+                names && !line[..at].ends_with('`') && line[..at].contains('"')
+            });
+            let is_other = other.iter().any(|other| line.contains(other));
+            if is_hint && is_open && !is_other && !line.starts_with("//") {
+                found.push(format!("{}:{}: {line}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// All files below a folder.
+fn walkdir(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let below = |path: PathBuf| match path.is_dir() {
+        true => walkdir(&path),
+        false => vec![path],
+    };
+    paths.flat_map(below).collect()
+}
+
+/// A program is told of methods and parameters, a person of commands and options.
+#[test]
+fn advice_is_in_the_language_of_the_door() {
+    let sandbox = Sandbox::with_messages(&[("user", "One")]);
+    for (method, params, hint) in [
+        (
+            "truncate",
+            "{}",
+            r#"with config {"key":"budget.max","value":"128k"}, truncate alone fits that"#,
+        ),
+        (
+            "show",
+            r#"{"rev":"nowhere"}"#,
+            "log lists them, branch the branches",
+        ),
+        ("undo", r#"{"operation":99}"#, "reflog lists past commands"),
+    ] {
+        let told = sandbox.tract(&["api", method, params]);
+        let line = told
+            .lines()
+            .find(|line| line.starts_with('{'))
+            .expect("an answer");
+        let answer: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!(answer["error"]["hint"], hint, "{told}");
+        assert!(
+            answer["error"]["facts"]["helps"]["method"].is_string(),
+            "{told}"
+        );
+    }
+    let told = sandbox.tract(&["truncate"]);
+    assert!(
+        told.contains("hint: with tract config budget.max 128k, tract truncate alone fits that"),
+        "{told}"
     );
 }

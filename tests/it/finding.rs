@@ -357,7 +357,7 @@ fn options_narrow_what_is_found() {
     exit code: 1
     --- stderr
     error: no commit 'nowhere'
-    hint: `tract log --oneline` lists them, tract branch the branches
+    hint: tract log --oneline lists them, tract branch the branches
     ");
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", ""]), @r"
     exit code: 2

@@ -140,7 +140,7 @@ fn a_slip_in_a_branchs_name_begins_no_history_in_silence() {
     exit code: 4
     --- stderr
     error: 'amin' has moved: expected 2298e0c, found none
-    hint: someone else committed first: look at `tract --on amin log`, then try again
+    hint: someone else committed first: look at tract --on amin log, then try again
     ");
     insta::assert_snapshot!(sandbox.tract(&["--on", "amin", "log"]), @r#"
     exit code: 1

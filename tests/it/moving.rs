@@ -65,7 +65,7 @@ fn an_empty_repository_has_nowhere_to_go_and_says_so() {
     exit code: 1
     --- stderr
     error: no previous position
-    hint: `tract checkout -` works once HEAD has moved; tract branch lists the branches
+    hint: tract checkout - works once HEAD has moved; tract branch lists the branches
     $ tract checkout main
     --- stderr
     Already on main, which has no commits yet
@@ -318,7 +318,7 @@ fn checkout_goes_back_and_forth_and_after_a_reset_to_the_old_commit() {
     exit code: 1
     --- stderr
     error: no previous position
-    hint: `tract checkout -` works once HEAD has moved; tract branch lists the branches
+    hint: tract checkout - works once HEAD has moved; tract branch lists the branches
     $ tract checkout :1
     --- stderr
     HEAD is now detached at 73ccde1 ("Name a river.")
@@ -362,7 +362,7 @@ fn a_failed_move_changes_no_ref() {
     exit code: 1
     --- stderr
     error: no commit 'nowhere'
-    hint: `tract log --oneline` lists them, tract branch the branches
+    hint: tract log --oneline lists them, tract branch the branches
     $ tract checkout :9
     exit code: 1
     --- stderr
@@ -402,7 +402,7 @@ fn a_failed_move_changes_no_ref() {
     exit code: 1
     --- stderr
     error: no commit 'nowhere'
-    hint: `tract log --oneline` lists them, tract branch the branches
+    hint: tract log --oneline lists them, tract branch the branches
     $ tract reset --hard HEAD~9
     exit code: 1
     --- stderr
@@ -555,12 +555,12 @@ fn every_form_of_a_revision_is_resolved() {
     exit code: 1
     --- stderr
     error: no commit 'abc%'
-    hint: `tract log --oneline` lists them, tract branch the branches
+    hint: tract log --oneline lists them, tract branch the branches
     $ tract rev-parse a_c1
     exit code: 1
     --- stderr
     error: no commit 'a_c1'
-    hint: `tract log --oneline` lists them, tract branch the branches
+    hint: tract log --oneline lists them, tract branch the branches
     $ tract rev-parse :/sea
     exit code: 1
     --- stderr

@@ -513,7 +513,7 @@ fn a_revert_that_cannot_be_says_why() {
     exit code: 1
     --- stderr
     error: no commit 'nowhere'
-    hint: `tract log --oneline` lists them, tract branch the branches
+    hint: tract log --oneline lists them, tract branch the branches
     $ tract revert :2#0
     exit code: 2
     --- stderr

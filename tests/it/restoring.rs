@@ -155,7 +155,7 @@ fn what_was_never_hidden_cannot_come_back() {
     exit code: 1
     --- stderr
     error: no commit 'nonsense'
-    hint: `tract log --oneline` lists them, tract branch the branches
+    hint: tract log --oneline lists them, tract branch the branches
     ");
     sandbox.ok(&["annotate", ":3", "--skip"]);
     insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:3"]), @r"

@@ -159,7 +159,7 @@ fn without_an_option_the_budget_says_how_much() {
     exit code: 2
     --- stderr
     error: how much? fraction, keep or to-budget says it
-    hint: with `tract config budget.max 128k`, tract truncate alone fits that
+    hint: with tract config budget.max 128k, tract truncate alone fits that
     ");
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "50%"]), @r"
     exit code: 2

@@ -225,7 +225,7 @@ fn a_file_that_is_not_there_is_missed_as_a_file() {
     exit code: 1
     --- stderr
     error: no commit 'nosuch'
-    hint: `tract log --oneline` lists them, tract branch the branches
+    hint: tract log --oneline lists them, tract branch the branches
     ");
     insta::assert_snapshot!(sandbox.tract(&["view", ":/a.json"]), @r"
     exit code: 1

@@ -17,6 +17,7 @@ use tract::deeds::{Answered, ApiError, RawJson, WorkProgress, described, held, m
 use super::host::{Surroundings, Watch, Worker};
 use super::lines::{LINE_BYTES, Line, Lines, one_line};
 use super::pool::{Door, Job, Pool, WORKERS, lock};
+use super::wording::in_methods;
 
 /// How often it is said how far long work has come.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
@@ -340,7 +341,7 @@ impl<W: Write + Send> Door for Desk<W> {
         worker.ended(span, what, said.as_ref().err());
         match said {
             Ok(result) => Said::Result(result),
-            Err(fault) => Said::Error(fault),
+            Err(fault) => Said::Error(in_methods(fault)),
         }
     }
 
@@ -378,7 +379,7 @@ pub fn once(
         Ok(Answered { json, exit }) => (one_line(json.text()).into_owned(), exit),
         Err(fault) => {
             let exit = Exit::of(fault.exit_code);
-            let text = json!({ "error": fault }).to_string();
+            let text = json!({ "error": in_methods(fault) }).to_string();
             (one_line(&text).into_owned(), Some(exit))
         }
     }

@@ -5,6 +5,7 @@ mod host;
 mod lines;
 mod order;
 mod pool;
+mod wording;
 
 pub use desk::{once, serve};
 pub use host::{Surroundings, Watch, Worker};

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use tract::deeds::advice::plain;
 use tract::deeds::{
     Act, ApiError, CostAnswer, DidAnswer, DroppedAnswer, FoundMessage, ReadAnswer, ReadMessage,
     StatusAnswer,
@@ -79,7 +80,7 @@ impl Picture {
 pub fn error(error: &ApiError) -> String {
     let message = folded(&error.message);
     match &error.hint {
-        Some(hint) => format!("{message} ({hint})"),
+        Some(hint) => format!("{message} ({})", plain(hint)),
         None => message,
     }
 }

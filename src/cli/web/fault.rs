@@ -1,7 +1,7 @@
 //! The page that says what is wrong.
 
 use tract::Error;
-use tract::deeds::advice::{exit, hint};
+use tract::deeds::advice::{exit, hint, plain};
 use tract::render::html::notice;
 
 use super::{Answer, Asked, Site};
@@ -29,6 +29,7 @@ pub fn answer(site: &Site, asked: &Asked, failure: Failure) -> Answer {
         400 => "Not understood",
         _ => "That did not work",
     };
+    let advice = advice.as_deref().map(plain);
     let page = notice(&site.frame(asked), title, &what, advice.as_deref());
     Answer::page(page).with_status(status)
 }

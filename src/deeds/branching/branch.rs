@@ -87,7 +87,7 @@ impl BranchParams {
             Head::Attached { branch, .. } => Ok(branch),
             Head::Detached(_) => {
                 let fault = ApiError::refused("HEAD is on no branch");
-                Err(fault.with_hint("tract branch -m OLD NEW"))
+                Err(fault.with_hint("`tract branch -m OLD NEW`"))
             }
         }
     }

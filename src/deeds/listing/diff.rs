@@ -316,14 +316,14 @@ impl ComparedCommits {
             let found = found.transpose()?.flatten();
             found.map(|found| found.request).ok_or_else(|| {
                 let fault = ApiError::refused(format!("no request is recorded for {name}"));
-                fault.with_hint("tract log --requests lists those that are")
+                fault.with_hint("`tract log --requests` lists those that are")
             })
         };
         let before = request(self.before.as_ref(), &self.names.0)?;
         let after = request(Some(&self.after), &self.names.1)?;
         let found = SentDifference::of(&before, &after).map_err(|lack| {
             let what = format!("what was sent cannot be told: {lack}");
-            let hint = "tract fsck --requests says what is wrong";
+            let hint = "`tract fsck --requests` says what is wrong";
             ApiError::new("damaged", Exit::Damaged, what).with_hint(hint)
         })?;
         let mut changes = SentChanges::of(found);

@@ -274,7 +274,7 @@ impl FindParams {
         };
         let mut found = if self.is_ranked() {
             let query = Query::parse(&self.text).map_err(|error| {
-                ApiError::from(error).with_hint("tract find -F TEXT finds any text as it is")
+                ApiError::from(error).with_hint("`tract find -F TEXT` finds any text as it is")
             })?;
             let usual = RankedQuery::new(query);
             let asked = RankedQuery {
@@ -313,7 +313,7 @@ impl FindParams {
                 Some(named.map_err(|error| match error {
                     Error::UnknownName { .. } => {
                         let what = format!("no session here ran in {} or below it", here.display());
-                        let hint = "without --here, all sessions are searched";
+                        let hint = "without `--here`, all sessions are searched";
                         ApiError::refused(what).with_hint(hint)
                     }
                     error => error.into(),

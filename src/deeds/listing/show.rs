@@ -207,7 +207,7 @@ impl CommitPiece {
         match count.checked_sub(1) {
             None => {
                 let fault = ApiError::refused("it has no parts");
-                Err(fault.with_hint("tract show shows all of it"))
+                Err(fault.with_hint("`tract show` shows all of it"))
             }
             Some(last) if number > last => {
                 let refusal = Refusal::NoSuchPart { part: number, last };
@@ -399,11 +399,11 @@ impl CommitWhole {
 
 /// The one that is meant of those in a commit.
 fn one<'a>(all: &[&'a Media], which: Option<usize>, hash: &str) -> Result<&'a Media, ApiError> {
-    let hint = format!("--which N, from 1 to {}", all.len());
+    let hint = format!("`--which N`, from 1 to {}", all.len());
     match (all, which) {
         ([], _) => {
             let fault = ApiError::refused("there is no picture and no file in it");
-            Err(fault.with_hint(format!("tract show {hash} says what is in it")))
+            Err(fault.with_hint(format!("`tract show {hash}` says what is in it")))
         }
         ([only], None) => Ok(only),
         (all, None) => {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::deeds::advice::command;
 use crate::deeds::{ApiError, At, Deed, Method, MoveAnswer};
 use crate::error::Error;
 use crate::model::RefName;
@@ -104,7 +105,7 @@ impl CheckoutParams {
             count => {
                 let what = format!("{name} was seen at {count} remotes");
                 let first = seen[0].short();
-                let hint = format!("tract checkout -b {name} {first}");
+                let hint = command(&format!("checkout -b {name} {first}"));
                 Err(ApiError::refused(what).with_hint(hint))
             }
         }

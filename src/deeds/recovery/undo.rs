@@ -111,7 +111,7 @@ impl UndoParams {
             let fault = ApiError::from(error);
             match repo.undo_to(with_captures, calendar.now) {
                 Ok(_) if !self.captured => fault.with_hint(
-                    "imports and recordings stay; --captured reverses them, too; tract reflog lists past commands",
+                    "imports and recordings stay; `--captured` reverses them, too; `tract reflog` lists past commands",
                 ),
                 _ => fault,
             }
@@ -123,11 +123,11 @@ impl UndoParams {
     fn one(&self, repo: &Repo, calendar: &Calendar) -> Result<OperationEntry, ApiError> {
         if self.captured {
             let fault = ApiError::params("'captured' goes with 'to' or 'since'");
-            return Err(fault.with_hint("tract undo takes the last command back, an import, too"));
+            return Err(fault.with_hint("`tract undo` takes the last command back, an import, too"));
         }
         if self.dry_run {
             let fault = ApiError::params("'dry_run' lists what 'to' or 'since' would reverse");
-            return Err(fault.with_hint("tract reflog -n 1 shows the last command"));
+            return Err(fault.with_hint("`tract reflog -n 1` shows the last command"));
         }
         Ok(match self.operation {
             Some(id) if self.force => repo.undo_of_anybody(id, calendar.now)?,

@@ -71,7 +71,7 @@ impl Method for ClearParams {
         }
         if self.purge && !self.force {
             let what = "a purge erases for good: no command brings it back";
-            return Err(ApiError::params(what).with_hint("tract clear --purge --force"));
+            return Err(ApiError::params(what).with_hint("`tract clear --purge --force`"));
         }
         Ok(())
     }
@@ -82,7 +82,7 @@ impl Method for ClearParams {
         let erased = if self.purge {
             let purged = at.repo.purge(at.call(&line)).map_err(|error| {
                 ApiError::from(error)
-                    .with_hint("nothing is erased yet: tract clear --purge --force")
+                    .with_hint("nothing is erased yet: `tract clear --purge --force`")
             })?;
             Some(ErasedFacts::of(&purged))
         } else {

@@ -52,7 +52,7 @@ impl CompactParams {
         }
         let Some((from, to)) = range.split_once("..") else {
             let fault = ApiError::params(format!("'{range}' is not a span"));
-            return Err(fault.with_hint("both ends: tract compact :4..:20"));
+            return Err(fault.with_hint("both ends: `tract compact :4..:20`"));
         };
         let from = if from.is_empty() { ":1" } else { from };
         let to = if to.is_empty() { ":-1" } else { to };
@@ -121,7 +121,7 @@ pub fn lacks(keep: &Keep) -> Option<String> {
 
 /// What is said where a summary is refused for what it lacks.
 pub fn refused_summary(error: Error) -> ApiError {
-    ApiError::from(error).with_hint("nothing was changed; tract guard lists what it must hold")
+    ApiError::from(error).with_hint("nothing was changed; `tract guard` lists what it must hold")
 }
 
 impl Method for CompactParams {

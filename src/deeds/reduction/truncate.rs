@@ -83,7 +83,7 @@ impl TruncateParams {
                 None => {
                     let fault = ApiError::params("how much? fraction, keep or to-budget says it");
                     let hint =
-                        "with `tract config budget.max 128k`, tract truncate alone fits that";
+                        "with `tract config budget.max 128k`, `tract truncate` alone fits that";
                     return Err(fault.with_hint(hint));
                 }
             },
@@ -108,7 +108,9 @@ impl TruncateParams {
         Ok(match &self.marker {
             _ if self.no_marker => Marker::None,
             Some(text) if text.trim().is_empty() => {
-                return Err(ApiError::params("the marker is empty").with_hint("--no-marker: none"));
+                return Err(
+                    ApiError::params("the marker is empty").with_hint("`--no-marker`: none")
+                );
             }
             Some(text) => Marker::Message(Message::text(role, text)),
             None if role == Role::User => Marker::Default,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::deeds::advice::command;
 use crate::deeds::secrets::SecretChoice;
 use crate::deeds::{ApiError, At, Deed, Method};
 use crate::error::Error;
@@ -162,7 +163,10 @@ fn tip(at: &At<'_>, what: &str) -> Result<BundleTip, ApiError> {
 fn nameless(what: &str) -> ApiError {
     let fault = ApiError::params(format!("'{what}' is not a branch, tag or session"));
     let word = shell_word(what);
-    fault.with_hint(format!("tract branch NAME {word} gives it a name"))
+    fault.with_hint(format!(
+        "{} gives it a name",
+        command(&format!("branch NAME {word}"))
+    ))
 }
 
 impl Method for BundleParams {

@@ -20,6 +20,7 @@ pub use remote::{
 };
 pub use unbundle::{ArrivedFacts, UnbundleAnswer, UnbundleParams};
 
+use super::advice::command;
 use super::at::still;
 use super::{ApiError, At, WorkProgress};
 use crate::error::Result;
@@ -64,7 +65,8 @@ impl Elsewhere {
             };
             return found.ok_or_else(|| {
                 let word = shell_word(typed);
-                let hint = format!("tract remote add {word} URL; a directory is ./{word}");
+                let add = command(&format!("remote add {word} URL"));
+                let hint = format!("{add}; a directory is ./{word}");
                 ApiError::refused(format!("no remote '{typed}'")).with_hint(hint)
             });
         }
@@ -82,7 +84,7 @@ impl Elsewhere {
                 0 => "no remote is set up".to_owned(),
                 count => format!("there are {count} remotes, and none is called {DEFAULT}"),
             };
-            let hint = "tract remote add origin URL; tract remote lists what there is";
+            let hint = "`tract remote add origin URL`; `tract remote` lists what there is";
             ApiError::refused(what).with_hint(hint)
         })
     }
@@ -95,7 +97,7 @@ impl Elsewhere {
     pub fn named(&self) -> Result<&str, ApiError> {
         self.name.as_deref().ok_or_else(|| {
             let what = "what comes is kept under the name of a remote";
-            ApiError::params(what).with_hint("tract remote add NAME URL")
+            ApiError::params(what).with_hint("`tract remote add NAME URL`")
         })
     }
 }

@@ -65,7 +65,7 @@ impl PushParams {
         let there = Elsewhere::of(self.remote.as_deref(), at)?;
         if self.set_upstream && there.name.is_none() {
             let fault = ApiError::params("a branch goes to a remote, and this is a URL");
-            return Err(fault.with_hint("tract remote add NAME URL, and tract push -u NAME"));
+            return Err(fault.with_hint("`tract remote add NAME URL`, and `tract push -u NAME`"));
         }
         Ok(there)
     }
@@ -168,7 +168,7 @@ fn pushed_refs(
             }
             Head::Detached(commit) => {
                 let what = format!("HEAD is on no branch, at {}", commit.short());
-                let hint = "tract push REMOTE BRANCH says what is meant";
+                let hint = "`tract push REMOTE BRANCH` says what is meant";
                 return Err(ApiError::refused(what).with_hint(hint));
             }
         }

@@ -27,7 +27,7 @@ fn known(is_known: bool, name: &str) -> Result<(), ApiError> {
     match is_known {
         true => Ok(()),
         false => Err(ApiError::refused(format!("no remote '{name}'"))
-            .with_hint("tract remote lists what there is")),
+            .with_hint("`tract remote` lists what there is")),
     }
 }
 

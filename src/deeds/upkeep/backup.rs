@@ -54,7 +54,8 @@ fn is_no_database(path: &Path) -> Result<(), ApiError> {
         return Ok(());
     }
     let fault = ApiError::refused(format!("{} is a database in use", path.display()));
-    Err(fault.with_hint("another name; tract backup --restore FILE makes a backup the repository"))
+    Err(fault
+        .with_hint("another name; `tract backup --restore FILE` makes a backup the repository"))
 }
 
 impl BackupParams {
@@ -78,7 +79,7 @@ impl BackupParams {
             if found.is_damaged() {
                 let what = "the repository is damaged; no backup was made";
                 let fault = ApiError::new("damaged", Exit::Damaged, what);
-                return Err(fault.with_hint("tract fsck says what is damaged and what to do"));
+                return Err(fault.with_hint("`tract fsck` says what is damaged and what to do"));
             }
             answer = Some(BackupAnswer::from(&found));
             Ok(())

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::deeds::advice::command;
 use crate::deeds::{ApiError, At, Deed, Method};
 use crate::model::pattern::Pattern;
 use crate::model::{EntryId, RefName};
@@ -106,7 +107,7 @@ impl PurgeParams {
         let words = confirmed.words();
         let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
         let words = words.join(" ");
-        Err(fault.with_hint(format!("tract {words}; --dry-run lists them")))
+        Err(fault.with_hint(format!("{}; `--dry-run` lists them", command(&words))))
     }
 
     fn entries(&self, at: &At<'_>) -> Result<Vec<EntryId>, ApiError> {
@@ -116,7 +117,7 @@ impl PurgeParams {
             Named::Entry(entry) => Ok(entry),
             Named::Part(..) => {
                 let fault = ApiError::params("parts are not erased, only messages");
-                Err(fault.with_hint("tract drop takes parts out of the context"))
+                Err(fault.with_hint("`tract drop` takes parts out of the context"))
             }
         };
         named.into_iter().map(entry).collect()

@@ -241,7 +241,7 @@ impl CommitParams {
         match (role, call) {
             (Role::Tool, None) => {
                 let what = "a tool's message must name the 'call' that it answers";
-                Err(ApiError::params(what).with_hint("tract commit --call ID -m TEXT"))
+                Err(ApiError::params(what).with_hint("`tract commit --call ID -m TEXT`"))
             }
             (Role::Tool, call) => Ok((role, call)),
             (role, Some(_)) if self.call.is_some() => {
