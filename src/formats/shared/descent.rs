@@ -28,20 +28,35 @@ impl Descent {
 
     /// Whether the file, of the session `id`, goes on with the session's own earlier file.
     pub fn goes_on(&self, id: &str) -> bool {
-        self.base.as_ref().is_some_and(|base| base.session == id)
+        self.base.as_ref().is_some_and(|base| base.may_be_of(id))
     }
 }
 
 /// The first records of a session, in another file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
-    /// The session's id.
+    /// The session's id, or, as later versions of Codex say it, that of one of its files alone.
     pub session: String,
+    /// The session of which that is a file, if it is one.
+    pub thread: Option<String>,
     /// How many records: the number, counted from 0 through all that comes before them, of the first
     /// that is not taken.
     pub records: u64,
     /// How many bytes of that file they are, where it is said.
     pub size_bytes: Option<u64>,
+}
+
+impl Base {
+    /// The sessions that it may be of, as it is said first.
+    pub fn sessions(&self) -> impl Iterator<Item = &String> {
+        let thread = self.thread.iter().filter(|it| **it != self.session);
+        std::iter::once(&self.session).chain(thread)
+    }
+
+    /// Whether it may be of a session.
+    pub fn may_be_of(&self, id: &str) -> bool {
+        self.sessions().any(|session| session == id)
+    }
 }
 
 /// Where the records are that a session begins with.
