@@ -14,8 +14,8 @@ use crate::ingest::{CachedReply, MissCause, Misses, misses, projects_of};
 use crate::model::RefName;
 use crate::model::price::{LIST, Prices};
 use crate::query::{
-    Bearer, Bill, BillShare, BilledReply, CacheUse, MessageShare, Unlisted, bills, bills_by_model,
-    unlisted,
+    Bearer, Bill, BillShare, BilledReply, CacheUse, MessageShare, StatedCost, Unlisted, bills,
+    bills_by_model, unlisted,
 };
 use crate::render::Calendar;
 use crate::render::calendar::Edge;
@@ -219,6 +219,30 @@ pub struct CostAnswer {
     /// What the list does not have of what the replies were billed for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlisted: Vec<UnlistedCount>,
+    /// What clients say that their sessions cost, where the list says otherwise; told where all replies count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stated: Vec<StatedSessionCost>,
+}
+
+/// What a client says that a session cost, and what it comes to by the list of prices.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StatedSessionCost {
+    /// The session's ref.
+    pub session: String,
+    /// By its client, in US dollars.
+    pub dollars: f64,
+    /// By the list, in US dollars: what has no price there is not in it.
+    pub listed: f64,
+}
+
+impl From<&StatedCost> for StatedSessionCost {
+    fn from(cost: &StatedCost) -> Self {
+        Self {
+            session: cost.session.to_string(),
+            dollars: cost.dollars,
+            listed: cost.listed,
+        }
+    }
 }
 
 /// What a list of prices does not have.
@@ -447,6 +471,8 @@ pub struct CostList {
     pub others: Option<(CostRow, usize)>,
     /// Requests that no reply shows, where all count and their client says what they came to.
     pub elsewhere: Option<CostRow>,
+    /// What clients say that their sessions cost, where all count and the list says otherwise.
+    pub stated: Vec<StatedCost>,
     /// All of it.
     pub total: CostRow,
     /// The replies that they are of.
@@ -520,6 +546,9 @@ impl CostParams {
             true => at.repo.other_requests(&found.replies, prices)?,
             false => Bill::default(),
         };
+        if is_all {
+            found.stated = at.repo.stated_costs(&found.replies, prices)?;
+        }
         let mut total = Bill::of(&found.replies);
         total.plus(&others);
         found.total = CostRow::of(TOTAL.to_owned(), &total);
@@ -632,12 +661,14 @@ impl Method for CostParams {
                 others: None,
                 misses: found.iter().map(Into::into).collect(),
                 unlisted: Vec::new(),
+                stated: Vec::new(),
             });
         }
         let found = self.table(at, &prices)?;
         Ok(CostAnswer {
             list,
             unlisted: UnlistedCount::all(&found.replies, &prices),
+            stated: found.stated.iter().map(Into::into).collect(),
             total: found.total,
             rows: found
                 .rows

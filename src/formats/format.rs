@@ -107,6 +107,9 @@ pub struct RecordFiles {
     pub after: &'static str,
     /// Whether names tell their order; else it is when they were written.
     pub by_name: bool,
+    /// The file beside the folder of which some is the source's last line, and how that is made of its text, if there is
+    /// one.
+    pub beside: Option<(&'static str, fn(text: &str) -> Option<String>)>,
 }
 
 /// How a source is built.

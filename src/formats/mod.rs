@@ -31,6 +31,7 @@ mod cursor;
 mod cursor_cli;
 mod droid;
 mod event_log;
+mod exported;
 mod format;
 mod gemini;
 mod goose;

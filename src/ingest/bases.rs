@@ -65,7 +65,13 @@ pub(super) fn is_here(store: &dyn Store, format: &Format, base: &Base) -> Result
 /// which the next record begins at the same place; else the newer one.
 fn holder(view: &dyn View, format: &Format, base: &Base) -> Result<Option<(SourceRow, Descent)>> {
     let mut best: Option<(bool, Descent, SourceRow)> = None;
-    for (name, _) in refs_of(view, format.name, &base.session)?.0 {
+    let mut names = Vec::new();
+    for session in base.sessions() {
+        if names.is_empty() {
+            names = refs_of(view, format.name, session)?.0;
+        }
+    }
+    for (name, _) in names {
         for source in view.sources(&name)? {
             let descent = descent_of(view, format, &source)?;
             let start = descent.base.as_ref().and_then(Base::records).unwrap_or(0);

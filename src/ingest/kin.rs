@@ -14,7 +14,7 @@ use super::tool_dirs::{files_in, folder_of, stem, walk_directory};
 use crate::error::Result;
 use crate::formats::shared::records::beginning;
 use crate::formats::shared::rows::StoredSession;
-use crate::formats::{Agents, Descent, FORMATS, Format};
+use crate::formats::{Agents, Base, Descent, FORMATS, Format};
 use crate::repo::Repo;
 
 /// How long a first line may be.
@@ -285,13 +285,13 @@ impl Order<'_> {
         let base = told.descent.base.as_ref();
         let comes_before = |other: &Told| {
             let is_earlier = other.descent.begun < told.descent.begun;
-            if base.is_some_and(|base| base.session == other.id) {
+            if base.is_some_and(|base| base.may_be_of(&other.id)) {
                 other.id != told.id || is_earlier
             } else {
                 told.descent.spawned_by.as_ref() == Some(&other.id)
             }
         };
-        let ids = base.map(|base| &base.session).into_iter();
+        let ids = base.into_iter().flat_map(Base::sessions);
         let ids = ids.chain(&told.descent.spawned_by);
         let named = ids.filter_map(|id| self.by_id.get(id)).flatten().copied();
         let known = |at: &usize| self.files[*at].1.as_ref();
@@ -300,10 +300,12 @@ impl Order<'_> {
             .collect();
         let is_listed = |id: &str| before.iter().filter_map(known).any(|known| known.id == id);
         if let (Some(base), Some(format)) = (base, told.format)
-            && !is_listed(&base.session)
+            && !base.sessions().any(|id| is_listed(id))
             && !bases::is_here(&*self.repo.store, format, base)?
         {
-            for found in beside(path, &base.session) {
+            let found = base.sessions().flat_map(|id| beside(path, id));
+            let found: Vec<PathBuf> = found.collect();
+            for found in found {
                 let told = self::told(&found, &mut Listings::default());
                 if self.files.iter().all(|(known, _)| *known != found) {
                     before.insert(self.add(found, told));

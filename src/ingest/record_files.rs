@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
 
@@ -40,7 +40,7 @@ impl RecordFolder {
         };
         let mut found = Self {
             lines: FileLines::default(),
-            stamp: stamp_of(&files),
+            stamp: stamp_of(folder, known, &files),
             problems: Vec::new(),
         };
         let last = files.len() - 1;
@@ -71,6 +71,11 @@ impl RecordFolder {
                 Err(problem) => found.problems.push(problem),
             }
         }
+        if let Some((path, line)) = beside(folder, known)
+            && let Some(line) = fs::read_to_string(&path).ok().and_then(|text| line(&text))
+        {
+            found.lines.push(line, path, 0, "");
+        }
         Ok(Some(found))
     }
 }
@@ -86,7 +91,7 @@ pub(super) fn stamp(folder: &Path) -> Option<Result<FileStamp>> {
         return None;
     }
     let files = record_files(folder).transpose()?;
-    Some(files.map(|(_, files)| stamp_of(&files)))
+    Some(files.map(|(known, files)| stamp_of(folder, known, &files)))
 }
 
 fn kinds() -> impl Iterator<Item = &'static RecordFiles> {
@@ -95,13 +100,20 @@ fn kinds() -> impl Iterator<Item = &'static RecordFiles> {
         .filter_map(|format| format.record_files.as_ref())
 }
 
-/// How many there are, how long, and when the newest was written.
-fn stamp_of(files: &[(FileStamp, String)]) -> FileStamp {
+/// The file beside a folder that says more of its records, and how a line is made of it.
+fn beside(folder: &Path, known: &RecordFiles) -> Option<(PathBuf, fn(&str) -> Option<String>)> {
+    let (name, line) = known.beside?;
+    Some((folder.parent()?.join(name), line))
+}
+
+/// How many there are, how long, and when the newest was written, with the one beside them.
+fn stamp_of(folder: &Path, known: &RecordFiles, files: &[(FileStamp, String)]) -> FileStamp {
+    let beside = beside(folder, known).and_then(|(path, _)| plain::stamp(&path).ok());
+    let stamps = || files.iter().map(|(stamp, _)| stamp).chain(&beside);
     FileStamp {
-        size_bytes: files.iter().map(|(stamp, _)| stamp.size_bytes).sum(),
-        modified_ns: files
-            .iter()
-            .map(|(stamp, _)| stamp.modified_ns)
+        size_bytes: stamps().map(|stamp| stamp.size_bytes).sum(),
+        modified_ns: stamps()
+            .map(|stamp| stamp.modified_ns)
             .max()
             .unwrap_or_default(),
         file: i64::try_from(files.len()).unwrap_or(i64::MAX),

@@ -106,39 +106,92 @@ impl UsageDetail {
     }
 }
 
-/// What a client says that all requests of a session came to, those that no reply shows among them.
+/// What a client says of the requests of a session, those that no reply shows among them: what all came to, or what
+/// those alone did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatedUsage {
     /// By model.
     pub models: Vec<Iteration>,
+    /// What the client takes all of it to have cost, in US dollars, as it came; a zero says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dollars: Option<String>,
 }
 
 impl StatedUsage {
-    /// What is kind of it.
-    const KIND: &str = "stated";
+    /// The kind of what all requests of a model came to.
+    const ALL: &str = "stated";
+    /// The kind of what those requests of a model came to that no reply shows.
+    const OTHER: &str = "other";
 
-    /// That a model's requests came to so much.
+    /// That all requests of a model came to so much more.
     pub fn add(&mut self, model: String, usage: Usage) {
-        self.models
-            .push(Iteration::new(Self::KIND, Some(model), usage));
+        self.plus(Self::ALL, model, usage);
+    }
+
+    /// That a request that no reply shows came to so much: a compaction's, or one on the side. A model that is not named
+    /// is an empty name.
+    pub fn add_other(&mut self, model: String, usage: Usage) {
+        self.plus(Self::OTHER, model, usage);
+    }
+
+    /// What the client takes all requests to have cost, in US dollars. A zero is no price.
+    pub fn cost(&mut self, dollars: f64) {
+        self.dollars = (dollars > 0.0).then(|| dollars.to_string());
+    }
+
+    /// Of all requests, which are not told apart by model, as those of the newest reply's. `replies` are those that are
+    /// known, each with its model.
+    pub fn of_all(all: Usage, replies: &[(String, Usage)]) -> Self {
+        let model = replies
+            .last()
+            .map(|(model, _)| model.clone())
+            .unwrap_or_default();
+        let others = replies.iter().filter(|(of, _)| *of != model);
+        let others = others.fold(Usage::default(), |sum, (_, usage)| sum.plus(*usage));
+        let mut stated = Self::default();
+        stated.add(model, all.minus(others));
+        stated
+    }
+
+    /// The same where it says anything.
+    pub fn if_any(self) -> Option<Self> {
+        (self != Self::default()).then_some(self)
+    }
+
+    fn plus(&mut self, kind: &str, model: String, usage: Usage) {
+        let mut known = self.models.iter_mut();
+        let same = known.find(|it| it.kind == kind && it.model.as_ref() == Some(&model));
+        match same {
+            Some(sum) => sum.counted = sum.usage().plus(usage).numbers(),
+            None => self.models.push(Iteration::new(kind, Some(model), usage)),
+        }
+    }
+
+    fn of_kind(&self, kind: &str) -> impl Iterator<Item = (String, Usage)> {
+        let of_kind = self.models.iter().filter(move |it| it.kind == kind);
+        of_kind.map(|it| (it.model.clone().unwrap_or_default(), it.usage()))
     }
 
     /// What is left of it beyond the replies that are known: `known` says what those of a model come to. Of a model of
-    /// which the client says less than its replies do, nothing is.
+    /// which the client says less than its replies do, that is what it says of other requests alone.
     pub fn beyond(&self, known: impl Fn(&str) -> Usage) -> Vec<(String, Usage)> {
-        let mut left = Vec::new();
-        for stated in &self.models {
-            let model = stated.model.clone().unwrap_or_default();
-            let (all, known) = (stated.usage(), known(&model));
-            let mut numbers = all.numbers().into_iter().zip(known.numbers());
-            // Clients say less of reasoning than providers do.
-            let covers = numbers.by_ref().take(5).all(|(all, known)| all >= known);
+        let mut left: Vec<(String, Usage)> = self.of_kind(Self::OTHER).collect();
+        for (model, all) in self.of_kind(Self::ALL) {
+            let other = left.iter().position(|(of, _)| *of == model);
+            let apart = other.map(|at| left[at].1).unwrap_or_default();
+            let known = known(&model).plus(apart);
+            // Of caches and reasoning clients say less than providers do.
+            let covers =
+                all.input_tokens >= known.input_tokens && all.output_tokens >= known.output_tokens;
             let more = all.minus(known);
-            if covers && more.input_tokens.saturating_add(more.output_tokens) > 0 {
-                left.push((model, more));
+            match other {
+                _ if !covers => {}
+                Some(at) => left[at].1 = apart.plus(more),
+                None => left.push((model, more)),
             }
         }
+        left.retain(|(_, more)| more.input_tokens.saturating_add(more.output_tokens) > 0);
         left
     }
 
@@ -185,6 +238,32 @@ mod tests {
         assert_eq!(
             left,
             [("a".to_owned(), more), ("c".to_owned(), Usage::new(7, 1))]
+        );
+    }
+
+    #[test]
+    fn requests_that_no_reply_shows_are_left_whatever_else_is_stated() {
+        let mut stated = StatedUsage::default();
+        stated.add_other("a".to_owned(), Usage::new(20, 2));
+        stated.add_other("a".to_owned(), Usage::new(30, 3));
+        stated.add_other("b".to_owned(), Usage::new(9, 1));
+        stated.add("a".to_owned(), Usage::new(160, 15));
+        stated.add("b".to_owned(), Usage::new(40, 4));
+        assert_eq!(
+            StatedUsage::from_text(&stated.to_text()),
+            Some(stated.clone())
+        );
+        // What the client says of all covers the replies of one model, and not those of the other.
+        let left = stated.beyond(|model| match model {
+            "a" => Usage::new(100, 10),
+            _ => Usage::new(50, 5),
+        });
+        assert_eq!(
+            left,
+            [
+                ("a".to_owned(), Usage::new(60, 5)),
+                ("b".to_owned(), Usage::new(9, 1))
+            ]
         );
     }
 

@@ -53,6 +53,17 @@ type ReplyBody = (ContentHash, Usage, [Option<String>; 4]);
 /// A reply that was met: its number, when it was made, and the session that had it first.
 type Met = (usize, Option<Millis>, Option<RefName>);
 
+/// What a client says that a session cost, and what it comes to by a list of prices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatedCost {
+    /// The session.
+    pub session: RefName,
+    /// By its client, in US dollars.
+    pub dollars: f64,
+    /// By the list, in US dollars: what has no price there is not in it.
+    pub listed: f64,
+}
+
 /// What some replies come to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bill {
@@ -578,6 +589,50 @@ impl NewPath<'_> {
 }
 
 impl Repo {
+    /// What clients say that their sessions cost, where the list of prices says otherwise: a session's replies, those of
+    /// its sub-agents, and what else its client counts.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn stated_costs(
+        &self,
+        replies: &[BilledReply],
+        prices: &Prices,
+    ) -> Result<Vec<StatedCost>> {
+        let mut found = Vec::new();
+        for (session, stated) in self.store.read()?.stated_usage()? {
+            let Some(dollars) = stated.dollars.as_ref().and_then(|it| it.parse().ok()) else {
+                continue;
+            };
+            let below = format!("{session}/");
+            let own: Vec<&BilledReply> = replies
+                .iter()
+                .filter(|reply| {
+                    let of = reply.session.as_ref();
+                    of.is_some_and(|of| *of == session || of.as_str().starts_with(&below))
+                })
+                .collect();
+            let known = |model: &str| {
+                let of = own.iter().filter(|it| it.model.as_deref() == Some(model));
+                of.fold(Usage::default(), |sum, it| sum.plus(it.counted()))
+            };
+            let others = stated.beyond(known).into_iter();
+            let others = others.filter_map(|(model, usage)| prices.of(&*model, &usage, None));
+            let listed = Bill::of(own.iter().copied()).dollars + others.sum::<f64>();
+            let most = f64::max(dollars, listed);
+            // What both round to the same is no difference.
+            if (dollars - listed).abs() > f64::max(most / 100.0, 0.005) {
+                found.push(StatedCost {
+                    session,
+                    dollars,
+                    listed,
+                });
+            }
+        }
+        Ok(found)
+    }
+
     /// What requests come to that no reply shows: compactions, titles, recaps, as far as clients say what all requests of a
     /// session came to. `replies` are all that [`Repo::billed`] tells.
     ///
@@ -598,10 +653,12 @@ impl Repo {
                 .nth(3)
                 .map_or(session, |(at, _)| &session[..at]);
             let mut add = |model: Option<&str>, usage: Usage| {
-                let sum = known
-                    .entry((root, model.unwrap_or_default().to_owned()))
-                    .or_default();
-                *sum = sum.plus(usage);
+                let model = model.unwrap_or_default();
+                let agent = (session != root).then_some(session);
+                for of in std::iter::once(root).chain(agent) {
+                    let sum = known.entry((of, model.to_owned())).or_default();
+                    *sum = sum.plus(usage);
+                }
             };
             add(reply.model.as_deref(), reply.usage);
             for iteration in &reply.detail.iterations {

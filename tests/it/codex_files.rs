@@ -306,6 +306,54 @@ fn a_fork_starts_at_its_parents_commit() {
     ");
 }
 
+/// The id by which the client knows the second file of the parent, in which it goes on after a revert.
+const SEGMENT: &str = "01a1fe4f-7c46-78b2-8365-f01f6a2ed6f7";
+
+#[test]
+fn a_fork_of_a_reverted_session_names_one_of_its_files() {
+    let segment = Rollout::based(PARENT, &parent(), 6).turn("again", "anew");
+    let name = segment
+        .name(2)
+        .replace(PARENT, &format!("{PARENT}_{SEGMENT}"));
+    let fork = Rollout::based(FORK, &segment, segment.next()).turn("else", "otherwise");
+    let named = |id: &str| format!(r#""thread_id":"{id}""#);
+    let text = fork.text().replace(&named(PARENT), &named(SEGMENT));
+    assert!(text.contains(SEGMENT), "{text}");
+    let whole = [
+        "Be brief.",
+        "one",
+        "first",
+        "again",
+        "anew",
+        "else",
+        "otherwise",
+    ];
+    // Alone it says which session to import, and has its past once that is here.
+    let sandbox = Sandbox::empty();
+    sandbox.write("fork.jsonl", &text);
+    let told = sandbox.tract(&["import", "fork.jsonl"]);
+    let hint = format!("hint: its beginning is in session {PARENT}: import that one");
+    assert!(told.contains(&hint), "{told}");
+    sandbox.write(&parent().name(1), parent().text());
+    sandbox.write(&name, segment.text());
+    sandbox.ok(&["import", "sessions"]);
+    sandbox.ok(&["import", "fork.jsonl"]);
+    assert_eq!(sent(&sandbox, "main"), whole);
+    // Beside the session's files it takes them along, in whatever order.
+    let sandbox = Sandbox::empty();
+    sandbox.write(&parent().name(1), parent().text());
+    sandbox.write(&name, segment.text());
+    sandbox.write(&fork.name(3), &text);
+    sandbox.ok(&["import", &fork.name(3)]);
+    let branches = sandbox.ok(&["branch"]);
+    let of_fork = if branches.contains("codex-01a1fe4f-5dc7") {
+        "codex-01a1fe4f-5dc7"
+    } else {
+        "sessions/codex/01a1fe4f-5dc7-7792-ac9d-9868cb0e7a01"
+    };
+    assert_eq!(sent(&sandbox, of_fork), whole, "{branches}");
+}
+
 #[test]
 fn a_fork_without_its_parent_says_so_and_has_its_beginning_once_that_is_here() {
     let sandbox = Sandbox::empty();

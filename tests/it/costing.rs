@@ -4,6 +4,7 @@ use std::fs::File;
 use std::time::{Duration, UNIX_EPOCH};
 
 use insta::assert_snapshot;
+use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
@@ -790,4 +791,70 @@ fn requests_that_no_reply_shows_are_a_row_of_their_own() {
         told.contains("(other requests)") && told.contains("$0.0050"),
         "{told}"
     );
+}
+
+#[test]
+fn what_clients_say_that_sessions_cost_stands_beside_the_sum_of_the_list() {
+    let sandbox = Sandbox::new();
+    let usage = json!({"prompt_tokens": 1000, "completion_tokens": 10, "model": "gpt-4o"});
+    let session = json!({"sessionId": "0e0e0e00-1111-4222-8333-444455556666",
+        "usage": {"promptTokens": 3000, "completionTokens": 30, "totalCost": 1.5},
+        "history": [{"message": {"role": "user", "content": "Name a river."}},
+            {"message": {"role": "assistant", "content": "The Rhine.", "usage": usage}}]});
+    sandbox.write("session.json", session.to_string());
+    sandbox.ok(&["import", "session.json"]);
+    assert_snapshot!(sandbox.tract(&["cost"]), @"");
+}
+
+#[test]
+fn a_conversation_of_openhands_is_counted_by_the_state_beside_its_events() {
+    let sandbox = Sandbox::new();
+    let said = |number: u32, role: &str, text: &str, more: Value| {
+        let mut event = json!({"id": format!("e{number}"), "timestamp": format!("2026-03-02T08:00:0{number}"),
+            "source": role, "kind": "MessageEvent",
+            "llm_message": {"role": role, "content": [{"type": "text", "text": text}]}});
+        event
+            .as_object_mut()
+            .expect("fields")
+            .extend(more.as_object().expect("fields").clone());
+        let name = format!("conversations/c1/events/event-0000{number}-e{number}.json");
+        sandbox.write(&name, event.to_string());
+    };
+    said(0, "user", "Name a river.", json!({}));
+    said(
+        1,
+        "assistant",
+        "The Rhine.",
+        json!({"llm_response_id": "r1"}),
+    );
+    let counts = |reply: &str, input: u64| json!({"response_id": reply, "prompt_tokens": input, "completion_tokens": 10});
+    let state = |replies: Vec<Value>, all: u64| {
+        let metrics = json!({"model_name": "gpt-4o", "accumulated_token_usage": counts("", all), "token_usages": replies});
+        let state = json!({"agent": {"llm": {"model": "gpt-4o", "api_key": "sk-secret"}},
+            "stats": {"usage_to_metrics": {"agent": metrics}}});
+        sandbox.write("conversations/c1/base_state.json", state.to_string());
+    };
+    state(vec![counts("r1", 1000)], 1000);
+    sandbox.ok(&["import", "conversations/c1/events"]);
+    let total = |cost: &str| {
+        cost.lines()
+            .find(|line| line.starts_with("total"))
+            .map(str::to_owned)
+    };
+    let first = total(&sandbox.ok(&["cost"])).expect("a total");
+    assert!(first.contains("1,000"), "{first}");
+    // The state alone is enough to read it again.
+    said(2, "user", "Another.", json!({}));
+    said(
+        3,
+        "assistant",
+        "The Elbe.",
+        json!({"llm_response_id": "r2"}),
+    );
+    sandbox.ok(&["import", "conversations/c1/events"]);
+    state(vec![counts("r1", 1000), counts("r2", 1100)], 2100);
+    sandbox.ok(&["import", "conversations/c1/events"]);
+    let second = total(&sandbox.ok(&["cost"])).expect("a total");
+    assert!(second.contains("2,100"), "{second}");
+    assert!(!sandbox.tract(&["export"]).contains("sk-secret"));
 }

@@ -319,6 +319,26 @@ fn kilo_code_keeps_its_sessions_alike() {
     assert_eq!(history(&sandbox, "kilo", id).lines().count(), 4);
 }
 
+#[test]
+fn kilo_codes_newer_client_tells_the_model_where_it_works_behind_each_prompt() {
+    let sandbox = Sandbox::new();
+    let tool = Tool::at(sandbox.home().join(".local/share/kilo/kilo.db"));
+    let plain = include_str!("../data/kilo/plain.json");
+    tool.put(&session(plain, "ses_newer", |it| {
+        it["info"]["version"] = json!("7.7.7");
+        it["info"]["directory"] = json!("/mill/two");
+        it["info"]["path"] = json!("two");
+        it["messages"][0]["info"]["time"]["created"] = json!(1_772_438_400_250_i64);
+        it["messages"][0]["info"]["editorContext"] = json!({"activeFile": "race.md"});
+    }));
+    sandbox.ok(&["import", "--all"]);
+    let body: Value = serde_json::from_str(&sandbox.ok(&["compile"])).expect("JSON");
+    let told = "\n\n<environment_details>\nMessage time: 2026-03-02T08:00:00Z\nWorking directory: /mill/two\n\
+        Workspace root folder: /mill\nActive file: race.md\n</environment_details>";
+    let content = body["messages"][0]["content"].as_array().expect("parts");
+    assert_eq!(content.last().map(|part| &part["text"]), Some(&json!(told)));
+}
+
 /// Puts a session into the folder of small files that the tool had before.
 fn put_files(storage: &Path, session: &Value) {
     let put = |name: String, value: &Value| {

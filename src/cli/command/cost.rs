@@ -4,11 +4,11 @@ mod misses;
 
 use tract::deeds::{At, CostBy, CostRow, Counted};
 use tract::model::Role;
-use tract::query::bills;
+use tract::query::{StatedCost, bills};
 use tract::render::{Label, Line, grouped, plural, rounded, row, table};
 
 use crate::cli::billed::{self, NOBODY, OTHERS, REST};
-use crate::cli::prices::{cost_of, prices, untiered};
+use crate::cli::prices::{cost_of, money, prices, untiered};
 use crate::cli::{App, Result};
 
 pub use tract::deeds::CostParams as Args;
@@ -25,11 +25,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (by, found) = (args.by(), args.table(&at, &prices)?);
     drop(at);
     let mut replies = found.replies;
-    if replies.is_empty() {
+    if replies.is_empty() && found.elsewhere.is_none() && found.stated.is_empty() {
         app.ui.status("No reply here was counted by its provider");
         return Ok(());
     }
-    let total = found.total;
+    let (total, stated) = (found.total, found.stated);
     let rows = found.rows.iter().map(|row| Row::of(head(row, by), row, by));
     let others = found.others.iter().map(|(row, count)| Row {
         count: match by {
@@ -78,6 +78,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     app.ui.notice(format!("list prices of {list}"));
     for said in untiered(&replies, &prices) {
         app.ui.notice(said);
+    }
+    if !stated.is_empty() {
+        let sum = |of: fn(&StatedCost) -> f64| stated.iter().map(of).sum::<f64>();
+        let (theirs, listed) = (sum(|it| it.dollars), sum(|it| it.listed));
+        let sessions = plural(stated.len() as u64, "session");
+        let [theirs, listed] = [theirs, listed].map(money);
+        app.ui.notice(format!(
+            "{sessions} cost {theirs} by what clients say, {listed} by the list"
+        ));
     }
     replies.retain(|reply| reply.dollars.is_none());
     let unpriced = bills(&replies, |reply| reply.model.clone().unwrap_or_default());

@@ -22,7 +22,7 @@ const HEADING: &[u8] = b"# aider chat started at ";
 /// The format.
 pub static AIDER: Format = Format {
     tools: &["Aider"],
-    seen: "histories of 2023 to 2025 with 1,152 sessions",
+    seen: "histories of 2023 to 2025 with 1,152 sessions, and of 0.86.2",
     text: Some(shows),
     common_stem: Some(".aider.chat.history"),
     ..Format::only_read("aider", Shape::Lines, read::import)

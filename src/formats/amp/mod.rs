@@ -26,8 +26,7 @@ const MESSAGES: &str = "messages";
 /// The format.
 pub static AMP: Format = Format {
     tools: &["Amp"],
-    seen: "none at hand: what several readers of threads of 2025 agree on",
-    unproven: true,
+    seen: "one thread of 2025, cut; else what several readers of threads of 2025 agree on",
     sniff: |head| head.object().is_some_and(shows).then_some(0),
     home: Some(Home {
         belongs: |name, cwd, first_line| {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::AMP;
 use crate::formats::shared::contract::{read, sound, value_at};
 use crate::formats::sniff::sniff;
-use crate::model::{Millis, Part};
+use crate::model::{Millis, Part, Usage};
 
 const THREAD: &[u8] = include_bytes!("../../../tests/data/amp/thread.json");
 
@@ -95,4 +95,34 @@ fn a_thread_that_has_its_last_request_lacks_no_more_than_that_does() {
         ["tool definitions"]
     );
     assert_eq!(lacking(json!(null)), ["system prompt", "tool definitions"]);
+}
+
+#[test]
+fn replies_have_their_times_and_counts_and_commands_give_what_was_sent() {
+    let counts = json!({"model": "m", "inputTokens": 9, "outputTokens": 136, "cacheCreationInputTokens": 100,
+        "cacheReadInputTokens": 50, "credits": 0.5});
+    let request = |operation: &str, reply: u64| {
+        json!({"timestamp": "2026-03-02T08:00:00Z", "model": "m", "operationType": operation,
+            "toMessageId": reply, "tokens": {"input": 30, "output": 3}})
+    };
+    let run = json!({"status": "done", "result": {"output": "12\n", "exitCode": 0}});
+    let source = json!({"v": 1, "id": "T-1",
+        "usageLedger": {"events": [request("inference", 1), request("title-generation", 1)]},
+        "messages": [
+            {"role": "user", "messageId": 0, "content": [{"type": "text", "text": "How many?"}]},
+            {"role": "assistant", "messageId": 1, "usage": counts,
+                "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}]},
+            {"role": "user", "messageId": 2, "content": [{"type": "tool_result", "toolUseID": "t1", "run": run}]}]});
+    let session = &sound(&AMP, source.to_string().as_bytes());
+    let reply = &session.steps[1];
+    assert_eq!(reply.time, Some(Millis(1_772_438_400_000)));
+    assert_eq!(reply.detail.amounts["credits"], "0.5");
+    let known = Usage::new(159, 136).cached(50, 100);
+    let others = vec![("m".to_owned(), [30, 3, 0])];
+    assert_eq!(session.counted(), (known, others));
+    let (_, given, _) = session.messages()[2].parts[0]
+        .as_result()
+        .expect("a result");
+    let sent = "<output>12\n</output>\n<exitCode>0</exitCode>";
+    assert_eq!(given, [Part::text(sent)]);
 }

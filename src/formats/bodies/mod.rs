@@ -46,6 +46,7 @@ pub static BODIES: Format = Format {
         before: |name, time| format!(r#"{{"file":{},"time":{},"body":"#, quoted(name), time.0),
         after: "}",
         by_name: false,
+        beside: None,
     }),
     contents_of: Some("anthropic"),
     attaches: true,

@@ -40,6 +40,7 @@ impl ForkContext {
     pub(super) fn base(&self) -> Base {
         Base {
             session: self.parent_session_id.clone(),
+            thread: None,
             end: BaseEnd::With(self.parent_last_uuid.clone()),
         }
     }

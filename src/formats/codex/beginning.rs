@@ -79,7 +79,8 @@ impl Reader<'_> {
         if end.begins_in.is_some() {
             return;
         }
-        let session = &base.session;
+        // A file of a session has no name for who would import it.
+        let session = base.thread.as_ref().unwrap_or(&base.session);
         let records = base.records().unwrap_or(0);
         end.absent.push(match read {
             0 => format!("its first {records} records, of session {session}, which is not here"),

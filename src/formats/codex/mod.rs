@@ -26,7 +26,7 @@ use crate::formats::format::{Format, Home, NewFile, Resume, Shape};
 /// The format.
 pub static CODEX: Format = Format {
     tools: &["Codex"],
-    seen: "September 2025 to 0.169.0; with its requests 0.169.0",
+    seen: "September 2025 to 0.171.0; with its requests 0.169.0 and 0.171.0",
     sniff: |head| {
         head.first(|record| {
             let legacy = record.has("instructions") && record.has("timestamp");

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use crate::formats::shared::parts;
 use crate::formats::shared::spans::members;
 use crate::formats::{Base, BaseEnd, Descent};
+use crate::model::Usage;
 use crate::wire::json::{Raw, decode, string, word};
 
 lazy! {
@@ -78,6 +79,7 @@ impl SessionMeta<'_> {
     pub fn descent(&self) -> Descent {
         let base = decode::<HistoryBase>(self.history_base).map(|base| Base {
             session: base.thread_id,
+            thread: string(self.forked_from_id).or_else(|| string(self.id)),
             end: BaseEnd::Before {
                 records: base.end_ordinal_exclusive,
                 size_bytes: base.end_byte_offset,
@@ -109,6 +111,13 @@ struct HistoryBase {
 lazy! {
     /// A `turn_context`: what of it belongs to the request.
     pub(super) struct TurnContext { cwd, model, effort }
+}
+
+/// A `token_usage_record`: what was counted for a request, whatever it was for.
+#[derive(Deserialize)]
+pub(super) struct CountedRequest {
+    pub thread_id: Option<String>,
+    pub usage: TokenUsage,
 }
 
 /// A `compacted` record.
@@ -159,4 +168,13 @@ pub(super) struct TokenUsage {
     pub output_tokens: u64,
     pub reasoning_output_tokens: u64,
     pub total_tokens: u64,
+}
+
+impl TokenUsage {
+    /// What it comes to.
+    pub fn usage(&self) -> Usage {
+        Usage::new(self.input_tokens, self.output_tokens)
+            .cached(self.cached_input_tokens, self.cache_write_input_tokens)
+            .reasoned(self.reasoning_output_tokens)
+    }
 }

@@ -7,7 +7,9 @@ use serde_json::value::RawValue;
 
 use super::history::prompt_text;
 use super::inherited::Inherited;
-use super::record::{Event, Record, SessionMeta, TokenInfo, TokenUsage, TurnContext};
+use super::record::{
+    CountedRequest, Event, Record, SessionMeta, TokenInfo, TokenUsage, TurnContext,
+};
 use crate::error::Result;
 use crate::formats::shared::continuation::Plain;
 use crate::formats::shared::current::Current;
@@ -15,7 +17,7 @@ use crate::formats::shared::parts;
 use crate::formats::shared::records::{self, LineReader, each_line, each_line_from};
 use crate::formats::shared::teller::Teller;
 use crate::formats::{Action, Bases, Midway, Sink, Source, Step, StepEntry, StepId};
-use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
+use crate::model::{Message, Millis, Part, Role, Settings, Span, StatedUsage, Usage, depth};
 use crate::wire::json::{Raw, decode, string, word};
 use crate::wire::responses::{self, Meaning};
 
@@ -91,6 +93,10 @@ pub(super) struct Reader<'s> {
     /// The file's own system prompt, until it is told.
     pub(super) own_system: Option<SystemPrompt>,
     replies: Replies,
+    /// The request that was counted last, where no reply is told of it yet, with its model.
+    uncounted: Option<(String, Usage)>,
+    /// What requests came to that no reply shows.
+    others: StatedUsage,
     /// The settings that the first record of another file brought.
     pub(super) brought: Settings,
     pub(super) path: Path,
@@ -112,6 +118,8 @@ impl<'s> Reader<'s> {
             id: String::new(),
             own_system: None,
             replies: Replies::default(),
+            uncounted: None,
+            others: StatedUsage::default(),
             brought: Settings::new(),
             path: Path::default(),
             prompt: None,
@@ -147,8 +155,13 @@ impl<'s> Reader<'s> {
             ("response_item", Some(payload), _) => return self.item(payload),
             ("event_msg", Some(payload), _) => return self.event(payload, prompt),
             ("turn_context", Some(payload), _) => return self.turn_context(payload),
+            ("token_usage_record", Some(payload), _) => {
+                self.request(payload);
+                kind
+            }
             ("compacted", Some(payload), _) => {
                 self.reaches_back = true;
+                self.drop_uncounted();
                 return self.compacted(payload);
             }
             ("inter_agent_communication", Some(payload), _) => {
@@ -457,13 +470,18 @@ impl<'s> Reader<'s> {
         else {
             return Ok(());
         };
+        if self
+            .uncounted
+            .as_ref()
+            .is_some_and(|(_, usage)| *usage == last.usage())
+        {
+            self.uncounted = None;
+        }
         if total.is_some() && total == self.replies.total {
             return Ok(());
         }
         self.replies.total = total;
-        let usage = Usage::new(last.input_tokens, last.output_tokens)
-            .cached(last.cached_input_tokens, last.cache_write_input_tokens)
-            .reasoned(last.reasoning_output_tokens);
+        let usage = last.usage();
         self.close()?;
         let held = &mut self.replies.held;
         match held.first_mut() {
@@ -476,6 +494,28 @@ impl<'s> Reader<'s> {
             _ => self.replies.early = Some(usage),
         }
         Ok(())
+    }
+
+    /// A request was counted. What a reply brought is told as such right behind it.
+    fn request(&mut self, payload: &RawValue) {
+        let Some(request) = decode::<CountedRequest>(Some(payload)) else {
+            return;
+        };
+        self.drop_uncounted();
+        let is_own = request.thread_id.is_none_or(|thread| thread == self.id);
+        if is_own && self.inherited.is_none() {
+            let model = self.teller.settings.get("model");
+            let model = model.and_then(|model| serde_json::from_str(model).ok());
+            self.uncounted = Some((model.unwrap_or_default(), request.usage.usage()));
+        }
+    }
+
+    /// The request that was counted last was no reply's.
+    fn drop_uncounted(&mut self) {
+        if let Some((model, usage)) = self.uncounted.take() {
+            self.reaches_back = true;
+            self.others.add_other(model, usage);
+        }
     }
 
     fn turn_context(&mut self, payload: &RawValue) -> Result<()> {
@@ -507,6 +547,7 @@ impl<'s> Reader<'s> {
             absent.push("system prompt".to_owned());
         }
         absent.push("tool definitions".to_owned());
+        self.teller.end.stated = self.others.if_any();
         self.teller.close()
     }
 }

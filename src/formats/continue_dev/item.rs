@@ -4,16 +4,18 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use serde::Deserialize;
+use serde_json::Number;
 use serde_json::value::RawValue;
 
 use super::{PROVIDER, SUMMARY};
 use crate::formats::shared::parts::{self, opaque, picture, result, said, usage};
 use crate::formats::shared::writing;
-use crate::model::{Message, Part, Role, Usage, depth};
+use crate::model::{Message, Part, Role, UsageRecord, depth};
 use crate::wire::Notes;
 use crate::wire::anthropic;
 use crate::wire::json::{Raw, decode, string};
 use crate::wire::media::attachment;
+use crate::wire::openai;
 
 /// What is said where a call was called off.
 const CANCELED: &str = "The user cancelled this tool call.";
@@ -44,7 +46,7 @@ pub(super) struct Item {
     /// What stands in place of it and of all before it.
     summary: Option<Message>,
     pub(super) model: Option<String>,
-    pub(super) usage: Option<Usage>,
+    pub(super) usage: Option<UsageRecord>,
 }
 
 #[derive(Default, Deserialize)]
@@ -73,6 +75,11 @@ struct Call<'a> {
 }
 
 lazy! { struct Function { name, arguments } }
+
+lazy! {
+    /// What was counted for a reply, as the command line tool has it, and which model was asked.
+    struct Asked { model, prompt_tokens, cost_cents }
+}
 
 lazy! { struct State { tool_call_id = "toolCallId", status, output } }
 
@@ -113,9 +120,12 @@ impl Item {
             },
             role,
             model: model(source.prompt_logs),
-            usage: usage(source.message.usage, &["promptTokens", "completionTokens"]),
+            usage: counted(source.message.usage),
             ..Self::default()
         };
+        item.model = item
+            .model
+            .or_else(|| said(decode::<Asked<'_>>(source.message.usage)?.model));
         item.read(&source, notes);
         item.summary = item.summed(string(source.conversation_summary));
         for parts in [&item.parts, &item.results] {
@@ -169,6 +179,22 @@ impl Item {
             },
         )
     }
+}
+
+/// What was counted for a reply: the editor has it by names of its own, the command line tool as OpenAI's API says it, with
+/// what it takes the reply to have cost.
+fn counted(raw: Raw<'_>) -> Option<UsageRecord> {
+    let asked: Asked<'_> = decode(raw)?;
+    if asked.prompt_tokens.is_none() {
+        return Some(usage(raw, &["promptTokens", "completionTokens"])?.into());
+    }
+    let mut record = openai::usage_record(raw)?;
+    let cents = decode::<Number>(asked.cost_cents).filter(|cents| cents.as_f64() != Some(0.0));
+    let name = "cost_cents";
+    record.detail.counts.remove(name);
+    let amounts = &mut record.detail.amounts;
+    amounts.extend(cents.map(|cents| (name.to_owned(), cents.to_string())));
+    Some(record)
 }
 
 /// What items say, in their order.

@@ -31,7 +31,7 @@ const SUMMARY: &str = "Previous conversation summary:\n\n ";
 /// The format.
 pub static CONTINUE: Format = Format {
     tools: &["Continue"],
-    seen: "sessions of two users, 2025; calls and summaries by its source",
+    seen: "sessions of two users, 2025, and of its command line 1.5.47; summaries by its source",
     sniff: |head| {
         let session = head.object()?;
         let mut items = session.list("history")?;

@@ -5,10 +5,11 @@ use std::ops::Range;
 use super::item::{Item, Told, told};
 use crate::error::Result;
 use crate::formats::shared::document::{Document, Member, ObjectTeller};
+use crate::formats::shared::parts::usage;
 use crate::formats::shared::places;
 use crate::formats::{Action, Cover, HideStep, Moment, Step, StepEntry};
-use crate::model::{Message, Role, Span};
-use crate::wire::json::quoted;
+use crate::model::{Message, Role, Span, StatedUsage, Usage};
+use crate::wire::json::{decode, quoted};
 
 /// A session.
 #[derive(Default)]
@@ -17,6 +18,10 @@ pub(super) struct Session {
     places: Vec<Span>,
     /// What is sent by now, in order.
     sent: Vec<StepEntry>,
+    /// What all requests came to, those among them of which an item is gone.
+    all: Option<Usage>,
+    /// What the tool takes them to have cost.
+    dollars: f64,
 }
 
 impl Document for Session {
@@ -27,6 +32,12 @@ impl Document for Session {
             ("sessionId", Some(id)) => teller.start.id = id,
             ("title", Some(title)) => teller.end.title = Some(title),
             ("workspaceDirectory", Some(place)) => teller.end.cwd = Some(places::path(&place)),
+            ("usage", None) => {
+                lazy! { struct Total { cost = "totalCost" } }
+                let total: Total<'_> = decode(Some(member.raw)).unwrap_or_default();
+                self.dollars = decode(total.cost).unwrap_or_default();
+                self.all = usage(Some(member.raw), &["promptTokens", "completionTokens"]);
+            }
             ("sessionId" | "title" | "workspaceDirectory", None) => {}
             _ => teller.end.other(member.key),
         }
@@ -56,12 +67,23 @@ impl Document for Session {
         for (item, _) in silent {
             teller.end.other(format!("{} (not sent)", item.role));
         }
+        teller.end.stated = self.stated().if_any();
         told.into_iter()
             .try_for_each(|told| self.tell(told, teller))
     }
 }
 
 impl Session {
+    /// What the tool says that all requests came to.
+    fn stated(&self) -> StatedUsage {
+        let counted = |item: &Item| Some((item.model.clone()?, item.usage.as_ref()?.usage));
+        let replies: Vec<(String, Usage)> = self.items.iter().filter_map(counted).collect();
+        let all = self.all.map(|all| StatedUsage::of_all(all, &replies));
+        let mut stated = all.unwrap_or_default();
+        stated.cost(self.dollars);
+        stated
+    }
+
     fn tell(&mut self, told: Told, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
         let (action, usage, by) = match told {
             Told::Message(message, by) => {
@@ -69,14 +91,18 @@ impl Session {
                 let last = last.filter(|_| message.role == Role::Assistant);
                 let model = last.and_then(|it| it.model.as_deref());
                 teller.set("model", model.map(quoted));
-                (Action::Append(message), last.and_then(|it| it.usage), by)
+                (
+                    Action::Append(message),
+                    last.and_then(|it| it.usage.clone()),
+                    by,
+                )
             }
             Told::Summary(message, by) => (self.summary(message), None, by),
         };
         let is_hide = matches!(action, Action::Hide(_));
         let records = &self.places[by];
         let step = Step::new(action, records[0]).by(records.to_vec());
-        let entry = teller.step(step.counted(usage))?;
+        let entry = teller.step(step.recorded(usage))?;
         if is_hide {
             self.sent.clear();
         }

@@ -241,6 +241,35 @@ fn a_session_is_found_by_its_directory() {
 }
 
 #[test]
+fn counts_are_read_by_the_names_of_both_tools() {
+    let usage = json!({"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110,
+        "prompt_tokens_details": {"cached_tokens": 40}, "completion_tokens_details": {"reasoning_tokens": 3},
+        "model": "m", "cost_cents": 2});
+    let reply = json!({"message": {"role": "assistant", "content": "Said.", "usage": usage}});
+    let asked = json!({"message": {"role": "user", "content": "One?"}});
+    let of = |all: Value| {
+        let file = json!({"sessionId": "s", "usage": all, "history": [asked, reply]});
+        sound(&CONTINUE, file.to_string().as_bytes())
+    };
+    let session = of(json!({"promptTokens": 130, "completionTokens": 12}));
+    let step = &session.steps[1];
+    let known = Usage::new(100, 10).cached(40, 0).reasoned(3);
+    assert_eq!(step.usage, Some(known));
+    assert_eq!(
+        step.settings.get("model").map(String::as_str),
+        Some("\"m\"")
+    );
+    let amounts = &step.detail.amounts;
+    assert_eq!(amounts.get("cost_cents").map(String::as_str), Some("2"));
+    assert!(step.detail.counts.is_empty(), "{:?}", step.detail);
+    // The session counts what an item is gone of as well.
+    let others = vec![("m".to_owned(), [30, 2, 0])];
+    assert_eq!(session.counted(), (known, others));
+    let all = json!({"promptTokens": 100, "completionTokens": 10});
+    assert_eq!(of(all).counted(), (known, Vec::new()));
+}
+
+#[test]
 #[ignore = "needs TRACT_REAL_SESSIONS"]
 fn real_sessions_come_in_whole_and_go_back() {
     let mut seen = 0;

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::assets::Assets;
 use super::record::{Binary, Data, Given, Request};
-use super::{ASKED, PROVIDER, SUMMARY, SUMMED_UP};
+use super::{ASKED, CUT_OFF, PROVIDER, SUMMARY, SUMMED_UP};
 use crate::formats::shared::parts;
 use crate::model::{Media, MediaSource, Part};
 use crate::wire::Notes;
@@ -81,7 +81,14 @@ pub(super) fn result(data: &Data<'_>, assets: &mut Assets<'_>, damage: &mut Vec<
     let given = decode::<Given<'_>>(data.result);
     let failure = decode::<Given<'_>>(data.error);
     let text = given.as_ref().and_then(|given| string(given.content));
-    let text = text.or_else(|| string(failure?.message));
+    let text = text.or_else(|| {
+        let failure = failure?;
+        let is_resumed = word(data.model).is_some_and(|model| model == "resumed");
+        match word(failure.code).as_deref() {
+            Some("interrupted") if is_resumed => Some(CUT_OFF.to_owned()),
+            _ => string(failure.message),
+        }
+    });
     let text = text.filter(|text| !text.is_empty());
     let mut content: Vec<Part> = text.map(Part::text).into_iter().collect();
     let binaries = given.and_then(|given| given.binary_results_for_llm);

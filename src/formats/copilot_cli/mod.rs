@@ -9,10 +9,11 @@
 //! # Source
 //!
 //! The generated schema of session events, and the conversations recorded for tests, in
-//! <https://github.com/github/copilot-sdk>. Observed: sessions of 1.0.20 to 1.0.60.
+//! <https://github.com/github/copilot-sdk>. Observed: sessions of 1.0.20 to 1.0.60, and of 1.0.102 with its requests.
 
 mod asked;
 mod assets;
+mod counted;
 mod hides;
 mod message;
 mod read;
@@ -28,6 +29,8 @@ const PROVIDER: &str = "copilot";
 
 /// How the message begins that the tool sends in place of what it has summed up.
 const SUMMED_UP: &str = "Some of the conversation history has been summarized to free up context.";
+/// What the tool answers to a call that it finds cut off when it goes on; its record says more.
+const CUT_OFF: &str = "The execution of this tool, or a previous tool was interrupted.";
 /// What stands there before the user's messages.
 const ASKED: &str = "You were originally given instructions from a user over one or more turns. \
                      Here were the user messages:";
@@ -38,7 +41,7 @@ const SUMMARY: &str = "Here is a summary of the prior context:";
 pub static COPILOT_CLI: Format = Format {
     aliases: &["copilot"],
     tools: &["Copilot CLI"],
-    seen: "1.0.20 to 1.0.60; compactions, clears and rewinds by its schema",
+    seen: "1.0.20 to 1.0.60, 1.0.102; compactions and clears by its schema",
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type").unwrap_or_default();
@@ -46,6 +49,7 @@ pub static COPILOT_CLI: Format = Format {
         })
     },
     go_on: Some(read::go_on),
+    injected: Some(record::is_injected),
     common_stem: Some("events"),
     home: Some(Home {
         variable: Some("COPILOT_HOME"),

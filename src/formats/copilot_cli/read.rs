@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::asked::Asked;
 use super::assets::Assets;
+use super::counted::Counted;
 use super::message::{prompt, reply, result};
 use super::record::{Data, Event, Start};
 use crate::error::Result;
@@ -40,7 +41,7 @@ pub(super) fn go_on(source: Source<'_>, from: Midway<'_>) -> Result<bool> {
     reader.teller.open()?;
     reader.teller.settings.clone_from(from.settings);
     reader.teller.end.lone_surrogates = each_line_from(source.input, from.offset, &mut reader)?;
-    let reaches_back = reader.reaches_back;
+    let reaches_back = reader.reaches_back || reader.counted.has_other();
     reader.finish()?;
     Ok(found.is_plain && !reaches_back)
 }
@@ -60,6 +61,9 @@ pub(super) struct Path {
     pub(super) system: Vec<(Role, Option<String>, u64, StepEntry)>,
     /// What else is sent by now, in order.
     pub(super) sent: Vec<StepEntry>,
+    /// The first prompt, until what follows shows whether instructions stand before it: later versions write them behind
+    /// it, and send them first.
+    first: Option<Step>,
     /// The reply that is being read, by its call of the model.
     group: Option<(Option<String>, Step)>,
     /// What the user asked for.
@@ -90,6 +94,8 @@ pub(super) struct Reader<'a> {
     branch: Option<BranchStart>,
     /// Each sub-agent by its ids.
     known: HashMap<String, usize>,
+    /// What was counted for its requests.
+    counted: Counted,
     /// The events that hold bytes, by the bytes' ids.
     assets: HashMap<String, Span>,
     /// What the session begins with.
@@ -108,6 +114,7 @@ impl<'a> Reader<'a> {
             agents: Vec::new(),
             branch: None,
             known: HashMap::new(),
+            counted: Counted::default(),
             assets: HashMap::new(),
             title: None,
         }
@@ -174,7 +181,8 @@ impl<'a> Reader<'a> {
     fn event(&mut self, kind: &str, event: &Event<'_>, data: &Data<'_>) -> Result<()> {
         self.current.time = time(event.timestamp);
         if let Some(id) = word(event.id) {
-            let sent = self.path.sent.len() + usize::from(self.path.group.is_some());
+            let waiting = self.path.group.is_some() || self.path.first.is_some();
+            let sent = self.path.sent.len() + usize::from(waiting);
             let place = (sent, self.path.asked.len());
             self.path.places.insert(fingerprint(&id), place);
         }
@@ -211,11 +219,26 @@ impl<'a> Reader<'a> {
             "assistant.message" => return self.replied(data),
             "tool.execution_complete" => self.given(data)?,
             "assistant.usage" => {
-                self.counted(string(data.api_call_id).as_ref(), data.usage());
+                self.count_reply(string(data.api_call_id).as_ref(), data.usage());
+                false
+            }
+            "session.usage_record" => {
+                let counts: Data<'_> = decode(data.usage).unwrap_or_default();
+                if let Some(record) = counts.usage_record() {
+                    let model = string(counts.model).unwrap_or_default();
+                    let call = string(counts.api_call_id);
+                    self.counted.request(self.current.line, call, model, record);
+                }
                 false
             }
             "session.shutdown" => {
-                self.counted(None, data.usage_of_one());
+                // It tells of what came before this part of the file, too.
+                self.reaches_back = true;
+                let metrics = data.metrics();
+                if let [(1, usage)] = *metrics.values().copied().collect::<Vec<_>>() {
+                    self.count_reply(None, Some(usage));
+                }
+                self.counted.all(self.current.line, metrics);
                 false
             }
             "session.compaction_start" => {
@@ -223,7 +246,15 @@ impl<'a> Reader<'a> {
                 self.path.compacting = Some(self.path.sent.len());
                 false
             }
-            "session.compaction_complete" => self.compacted(data)?,
+            "session.compaction_complete" => {
+                let counts: Data<'_> = decode(data.compaction_tokens_used).unwrap_or_default();
+                if let Some(usage) = counts.usage() {
+                    let model = string(counts.model).or_else(|| self.model());
+                    self.counted
+                        .compaction(self.current.line, model.unwrap_or_default(), usage);
+                }
+                self.compacted(data)?
+            }
             "session.snapshot_rewind" => self.taken_back(data)?,
             "session.context_cleared" => self.clear(data)?,
             "session.truncation" => self.truncated(data)?,
@@ -233,6 +264,11 @@ impl<'a> Reader<'a> {
             self.teller.end.other(kind);
         }
         Ok(())
+    }
+
+    /// The model in force.
+    fn model(&self) -> Option<String> {
+        serde_json::from_str(self.teller.settings.get("model")?).ok()
     }
 
     /// Notes a setting.
@@ -272,6 +308,7 @@ impl<'a> Reader<'a> {
         let old = at.map(|at| self.path.system.swap_remove(at));
         let mut message = Message::text(role, content);
         message.name.clone_from(&name);
+        let first = self.path.first.take();
         let entry = match old {
             Some((.., same, entry)) if same == mark => {
                 self.path.system.push((role, name, mark, entry));
@@ -281,10 +318,13 @@ impl<'a> Reader<'a> {
             None => self.tell(Action::Append(message))?,
         };
         self.path.system.push((role, name, mark, entry));
+        self.path.first = first;
         Ok(true)
     }
 
     fn prompted(&mut self, data: &Data<'_>) -> Result<bool> {
+        // Requests before it brought no reply.
+        self.counted.drop_waiting();
         let seed = self.path.seed.take();
         if seed.is_some() && seed == string(data.content) {
             return Ok(false);
@@ -293,8 +333,16 @@ impl<'a> Reader<'a> {
         let parts = prompt(data, &mut assets, &mut damage);
         self.reaches_back |= assets.lacks;
         self.problems(damage)?;
-        let is_told = self.append(Message::new(Role::User, parts))?;
-        if is_told {
+        let message = Message::new(Role::User, parts);
+        let is_first = self.path.system.is_empty() && self.path.sent.is_empty();
+        let is_told = if is_first && depth::check_message(&message).is_ok() {
+            self.close()?;
+            self.path.first = Some(self.current.step(Action::Append(message)));
+            true
+        } else {
+            self.append(message)?
+        };
+        if is_told && !data.is_injected() {
             // What was typed says better than what was sent what a session is about.
             if self.title.is_none() {
                 let typed = said(data.content);
@@ -332,6 +380,7 @@ impl<'a> Reader<'a> {
         let message = Message::new(Role::Assistant, parts);
         self.path.open.extend(message.calls().map(str::to_owned));
         let call = string(data.api_call_id);
+        let record = self.counted.reply(call.as_ref());
         let is_piece = decode::<u64>(data.chunk_index).is_some_and(|index| index > 0);
         if let Some((of, step)) = &mut self.path.group
             && is_piece
@@ -341,18 +390,22 @@ impl<'a> Reader<'a> {
         {
             reply.parts.extend(message.parts);
             step.records.push(self.current.span);
+            if let Some(record) = record {
+                (step.usage, step.detail) = (Some(record.usage), record.detail);
+            }
             return Ok(());
         }
         self.teller.open()?;
         self.close()?;
-        let step = self.current.step(Action::Append(message));
+        self.counted.begin();
+        let step = self.current.step(Action::Append(message)).recorded(record);
         let settings = std::mem::take(&mut self.teller.due);
         self.path.group = Some((call, step.setting(settings)));
         Ok(())
     }
 
     /// What was counted for the reply that is being read, or for one of a call.
-    fn counted(&mut self, call: Option<&String>, usage: Option<Usage>) {
+    fn count_reply(&mut self, call: Option<&String>, usage: Option<Usage>) {
         if let Some((of, step)) = &mut self.path.group
             && (call.is_none() || of.is_none() || call == of.as_ref())
         {
@@ -414,6 +467,10 @@ impl<'a> Reader<'a> {
 
     /// Ends the reply that is being read.
     pub(super) fn close(&mut self) -> Result<()> {
+        if let Some(first) = self.path.first.take() {
+            let entry = self.told(first)?;
+            self.path.sent.push(entry);
+        }
         if let Some((_, step)) = self.path.group.take() {
             // What was set since it began is of the next step.
             let due = std::mem::take(&mut self.teller.due);
@@ -435,6 +492,7 @@ impl<'a> Reader<'a> {
         for agent in std::mem::take(&mut self.agents) {
             self.agent(agent)?;
         }
+        self.teller.end.stated = std::mem::take(&mut self.counted).stated();
         self.teller.close()
     }
 

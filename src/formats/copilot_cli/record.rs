@@ -1,12 +1,13 @@
 //! The events of a session as they are decoded.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
+use serde_json::Number;
 use serde_json::value::RawValue;
 
 use crate::formats::Descent;
 use crate::formats::shared::parts;
-use crate::model::Usage;
+use crate::model::{Usage, UsageRecord};
 use crate::wire::json::{decode, string, word};
 
 lazy! {
@@ -35,7 +36,9 @@ lazy! {
         messages_removed_during_truncation = "messagesRemovedDuringTruncation", asset_id = "assetId",
         mime_type = "mimeType", data, model_metrics = "modelMetrics", input_tokens = "inputTokens",
         output_tokens = "outputTokens", cache_read_tokens = "cacheReadTokens",
-        cache_write_tokens = "cacheWriteTokens", reasoning_tokens = "reasoningTokens",
+        cache_write_tokens = "cacheWriteTokens", reasoning_tokens = "reasoningTokens", usage, cost,
+        compaction_tokens_used = "compactionTokensUsed", input, output, cached_input = "cachedInput",
+        source,
     }
 }
 
@@ -55,7 +58,7 @@ lazy! {
 
 lazy! {
     /// What a tool gave back.
-    pub(super) struct Given { content, message, binary_results_for_llm = "binaryResultsForLlm" }
+    pub(super) struct Given { content, message, code, binary_results_for_llm = "binaryResultsForLlm" }
 }
 
 lazy! {
@@ -66,28 +69,43 @@ lazy! {
 }
 
 impl Data<'_> {
-    /// What was counted for one reply; what a cache had a part in is part of its input.
+    /// Whether the tool says a prompt in the user's name: the body of a skill, which the model called or the user did.
+    pub(super) fn is_injected(&self) -> bool {
+        word(self.source).is_some_and(|source| source.starts_with("skill-"))
+    }
+
+    /// What was counted for one request; what a cache had a part in is part of its input.
     pub(super) fn usage(&self) -> Option<Usage> {
-        let usage = Usage::new(decode(self.input_tokens)?, decode(self.output_tokens)?);
-        let [cached, written, reasoning] = [
-            self.cache_read_tokens,
-            self.cache_write_tokens,
-            self.reasoning_tokens,
-        ]
-        .map(|raw| decode(raw).unwrap_or_default());
+        // Compactions of early versions have shorter names.
+        let [input, output, cached] = [
+            self.input_tokens.or(self.input),
+            self.output_tokens.or(self.output),
+            self.cache_read_tokens.or(self.cached_input),
+        ];
+        let usage = Usage::new(decode(input)?, decode(output)?);
+        let [cached, written, reasoning] = [cached, self.cache_write_tokens, self.reasoning_tokens]
+            .map(|raw| decode(raw).unwrap_or_default());
         Some(usage.cached(cached, written).reasoned(reasoning))
     }
 
-    /// The same of a session that has asked once.
-    pub(super) fn usage_of_one(&self) -> Option<Usage> {
-        let models: HashMap<String, Metrics<'_>> = decode(self.model_metrics)?;
-        let mut models = models.into_values();
-        let (Some(metrics), None) = (models.next(), models.next()) else {
-            return None;
-        };
-        let requests: Requests<'_> = decode(metrics.requests)?;
-        let is_one = decode::<u64>(requests.count) == Some(1);
-        decode::<Data<'_>>(metrics.usage.filter(|_| is_one))?.usage()
+    /// The same with what it cost by the tool's own measure.
+    pub(super) fn usage_record(&self) -> Option<UsageRecord> {
+        let mut record = UsageRecord::from(self.usage()?);
+        let cost = decode::<Number>(self.cost).filter(|cost| cost.as_f64() != Some(0.0));
+        let cost = cost.map(|cost| ("cost".to_owned(), cost.to_string()));
+        record.detail.amounts.extend(cost);
+        Some(record)
+    }
+
+    /// What requests to each model came to, and how many they were.
+    pub(super) fn metrics(&self) -> BTreeMap<String, (u64, Usage)> {
+        let models: BTreeMap<String, Metrics<'_>> = decode(self.model_metrics).unwrap_or_default();
+        let counted = models.into_iter().filter_map(|(model, metrics)| {
+            let requests: Requests<'_> = decode(metrics.requests)?;
+            let usage = decode::<Data<'_>>(metrics.usage)?.usage()?;
+            Some((model, (decode(requests.count)?, usage)))
+        });
+        counted.collect()
     }
 }
 
@@ -131,4 +149,11 @@ pub(super) fn cwd(first_line: &str) -> Option<String> {
 pub(super) fn descent(first_line: &str) -> Option<(String, Descent)> {
     let start = start(first_line)?;
     Some((start.id?, start.descent))
+}
+
+/// Whether an event is a prompt that the tool says in the user's name.
+pub(super) fn is_injected(record: &str) -> bool {
+    let event: Event<'_> = serde_json::from_str(record).unwrap_or_default();
+    let data: Data<'_> = decode(event.data).unwrap_or_default();
+    word(event.r#type).is_some_and(|kind| kind == "user.message") && data.is_injected()
 }

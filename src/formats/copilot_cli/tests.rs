@@ -388,6 +388,60 @@ fn what_has_grown_is_gone_on_with_where_nothing_there_reaches_back() {
     assert_eq!(goes_on(HIDDEN, first, &settings), None);
 }
 
+/// What a request came to, by its call.
+fn counted(call: &str, input: u64, output: u64) -> Value {
+    json!({"type": "session.usage_record", "data": {"usage": {"model": "m", "inputTokens": input,
+        "outputTokens": output, "cacheReadTokens": 5, "cost": 0.5, "apiCallId": call}}})
+}
+
+fn replied(call: &str, text: &str) -> Value {
+    json!({"type": "assistant.message", "data": {"model": "m", "content": text, "apiCallId": call}})
+}
+
+/// What a process says at its end that requests came to.
+fn ended(count: u64, input: u64, output: u64) -> Value {
+    json!({"type": "session.shutdown", "data": {"modelMetrics": {"m": {"requests": {"count": count},
+        "usage": {"inputTokens": input, "outputTokens": output}}}}})
+}
+
+#[test]
+fn each_request_is_counted_once_be_it_for_a_reply_or_not() {
+    let asked = json!({"type": "user.message", "data": {"content": "One?"}});
+    let summed = json!({"type": "session.compaction_complete", "data": {"success": true,
+        "summaryContent": "Sum.", "compactionTokensUsed": {"model": "m", "inputTokens": 70, "outputTokens": 7}}});
+    let events = [
+        asked.clone(),
+        counted("c1", 100, 10),
+        replied("c1", "First."),
+        // One that was stopped before it said anything.
+        counted("c2", 110, 1),
+        asked.clone(),
+        counted("c3", 120, 12),
+        replied("c3", "Second."),
+        summed,
+        ended(4, 400, 30),
+        asked.clone(),
+        counted("c4", 130, 13),
+        replied("c4", "Third."),
+    ];
+    let session = &read(&COPILOT_CLI, &lines(&events)).sessions[0];
+    let (known, others) = session.counted();
+    assert_eq!(known, Usage::new(350, 35).cached(15, 0));
+    assert_eq!(others, [("m".to_owned(), [180, 8, 5])]);
+    let amounts = &session.steps[1].detail.amounts;
+    assert_eq!(amounts.get("cost").map(String::as_str), Some("0.5"));
+    // Of earlier versions the ends alone tell: each process counted for itself, later ones for all.
+    let [first, second] = ["c1", "c2"].map(|call| replied(call, "Said."));
+    let early = |last: Value| {
+        let more = [asked.clone(), second.clone(), second.clone(), last];
+        let events = [&[asked.clone(), first.clone(), ended(2, 50, 5)], &more[..]].concat();
+        read(&COPILOT_CLI, &lines(&events)).sessions[0].counted().1
+    };
+    let all = [("m".to_owned(), [150, 15, 0])];
+    assert_eq!(early(ended(2, 100, 10)), all);
+    assert_eq!(early(ended(4, 150, 15)), all);
+}
+
 #[test]
 #[ignore = "needs TRACT_REAL_SESSIONS"]
 fn real_sessions_come_in_whole() {
@@ -485,4 +539,41 @@ fn the_last_line_of_printed_events_is_no_damage() {
     let told = read(&COPILOT_CLI, &[PLAIN, result.as_bytes()].concat());
     assert_eq!(told.problems, before.problems);
     assert_eq!(told.sessions[0].messages(), before.sessions[0].messages());
+}
+
+#[test]
+fn instructions_stand_before_the_first_prompt_and_skills_are_no_prompts() {
+    let asked = |text: &str, source: &str| json!({"type": "user.message", "data": {"content": text, "source": source}});
+    let instructions =
+        json!({"type": "system.message", "data": {"role": "system", "content": "Be brief."}});
+    let call = json!({"type": "assistant.message", "data": {"toolRequests": [{"toolCallId": "c1", "name": "bash",
+        "arguments": {}}]}});
+    let cut = json!({"type": "tool.execution_complete", "data": {"toolCallId": "c1", "model": "resumed",
+        "success": false, "error": {"message": "It was cut off, and much more.", "code": "interrupted"}}});
+    let skill = asked(
+        "<skill-context name=\"oak\">\nSaw.\n</skill-context>",
+        "skill-oak",
+    );
+    let events = [
+        asked("One?", ""),
+        instructions,
+        call,
+        cut,
+        skill.clone(),
+        asked("Two?", ""),
+    ];
+    let session = &read(&COPILOT_CLI, &lines(&events)).sessions[0];
+    let roles: Vec<Role> = session.messages().iter().map(|it| it.role).collect();
+    let (system, user) = (Role::System, Role::User);
+    assert_eq!(
+        roles,
+        [system, user, Role::Assistant, Role::Tool, user, user]
+    );
+    assert_eq!(session.end.title.as_deref(), Some("One?"));
+    let (_, given, _) = session.messages()[3].parts[0]
+        .as_result()
+        .expect("a result");
+    assert_eq!(given, [Part::text(super::CUT_OFF)]);
+    let is_injected = COPILOT_CLI.injected.expect("told by records");
+    assert!(is_injected(&skill.to_string()) && !is_injected(&events[5].to_string()));
 }

@@ -7,7 +7,8 @@ use super::message::{End, Said, said};
 use crate::error::Result;
 use crate::formats::shared::document::{Document, Member, ObjectTeller};
 use crate::formats::{Action, Cover, HideStep, Step};
-use crate::model::Role;
+use crate::model::{Role, StatedUsage};
+use crate::wire::json::decode;
 
 /// A session.
 #[derive(Default)]
@@ -25,6 +26,12 @@ impl Document for Session {
             ("id", id) => teller.name(id),
             ("title", title) => teller.end.title = title,
             ("parent_session_id", id) => teller.start.descent.spawned_by = id,
+            // The counts of tokens beside it are of the newest request.
+            ("cost", _) => {
+                let mut stated = StatedUsage::default();
+                stated.cost(decode(Some(member.raw)).unwrap_or_default());
+                teller.end.stated = stated.if_any();
+            }
             ("summary_message_id", id) => self.summary = id,
             _ => return false,
         }

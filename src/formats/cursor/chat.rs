@@ -72,7 +72,7 @@ fn said(raw: &RawValue, made: &mut u64) -> Result<Said, String> {
     let mut said = Said {
         kind: "empty bubble".to_owned(),
         time: parts::time(bubble.created_at).or_else(|| decode(bubble.created_at).map(Millis)),
-        usage: usage.filter(|usage| usage.input_tokens > 0),
+        usage: usage.filter(|usage| usage.input_tokens > 0).map(Into::into),
         model: model(&bubble),
         ..Said::default()
     };

@@ -20,6 +20,7 @@ mod text;
 use crate::formats::format::{Format, Home, Shape};
 use crate::formats::shared::document;
 use crate::formats::shared::head::{Keys, first_line};
+use crate::formats::shared::transcript;
 
 /// The members of a chat's object: what is known of it, and its bubbles.
 const CHAT: &str = "cursor_chat";
@@ -63,7 +64,11 @@ pub static CURSOR_TEXT: Format = Format {
     tools: &["Cursor"],
     seen: "two transcripts of 2026",
     text: Some(text::shows),
-    ..Format::only_read("cursor-text", Shape::Lines, text::import)
+    ..Format::only_read(
+        "cursor-text",
+        Shape::Lines,
+        transcript::import::<text::Text>,
+    )
 };
 
 fn is_transcript(name: &str) -> bool {

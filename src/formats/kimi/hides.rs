@@ -18,6 +18,15 @@ use crate::wire::json::{decode, string};
 const ELISION: &str = "compaction_elision";
 /// The name of the reminder that goes when its mode is left.
 const SWARM: &str = "swarm_mode";
+/// The name of the word to go on that stands behind a summary.
+const CONTINUATION: &str = "compaction_continuation";
+/// That word.
+///
+/// # Source
+///
+/// `contextMemory/compactionHandoff.ts` of 2.1.0.
+const GO_ON: &str =
+    "Context compaction is complete — continue the work that was in progress when it began.";
 /// What stood in place of what a call gave long ago.
 const EMPTIED: &str = "[Old tool result content cleared]";
 /// What is shorter was let stand, in tokens as the tool estimates them.
@@ -60,7 +69,22 @@ impl Reader<'_> {
             stays.push(summary);
             stays
         };
-        Ok(self.put(HideKind::Compaction, stays)?)
+        self.put(HideKind::Compaction, stays)?;
+        self.is_compacted = !is_first;
+        Ok(())
+    }
+
+    /// How many messages a compaction has left, by the tool's own count: later versions put a word to go on behind the
+    /// summary, and count it.
+    pub(super) fn left(&mut self, count: Option<usize>) -> Result<bool, Damage> {
+        let is_compacted = std::mem::take(&mut self.is_compacted);
+        if !is_compacted || count != Some(self.slots.len() + 1) {
+            return Ok(false);
+        }
+        let word = Message::attached(CONTINUATION, vec![Part::text(GO_ON)]);
+        let kind = Kind::Injected(CONTINUATION.to_owned());
+        self.stand(Stays::new(word, kind, estimate(GO_ON)))?;
+        Ok(true)
     }
 
     /// The user's own words, as far as a compaction keeps them.
@@ -258,7 +282,7 @@ impl Reader<'_> {
             if slot.tokens < EMPTIED_TOKENS_MIN {
                 continue;
             }
-            let content = rendered(vec![Part::text(EMPTIED)], *is_error, None);
+            let content = rendered(vec![Part::text(EMPTIED)], *is_error, None, None);
             let stub = parts::result(Some(call.clone()), content, *is_error);
             slot.tokens = estimate(EMPTIED);
             parts.push((entry, 0, Some(Message::new(Role::Tool, vec![stub]))));

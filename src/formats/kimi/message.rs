@@ -146,8 +146,31 @@ pub(super) fn text_of(said: &Said<'_>) -> String {
     texts.collect()
 }
 
-/// What is sent of what a call gave: in the tool's words, whether it failed, and its note.
-pub(super) fn rendered(given: Vec<Part>, is_error: bool, note: Option<&str>) -> Vec<Part> {
+/// Whether the model is told how long a call of a tool took.
+///
+/// # Source
+///
+/// `contextMemory/toolResultRender.ts` of 2.1.0.
+pub(super) fn is_timed(tool: &str) -> bool {
+    let timed = [
+        "Agent",
+        "AgentSwarm",
+        "Bash",
+        "FetchURL",
+        "Glob",
+        "Grep",
+        "WebSearch",
+    ];
+    timed.contains(&tool) || tool.starts_with("mcp__")
+}
+
+/// What is sent of what a call gave: in the tool's words, how long it took in milliseconds, whether it failed, and its note.
+pub(super) fn rendered(
+    given: Vec<Part>,
+    is_error: bool,
+    note: Option<&str>,
+    took: Option<f64>,
+) -> Vec<Part> {
     let mut parts = given;
     match &mut parts[..] {
         [] if is_error => parts.push(Part::text(FAILED_EMPTY)),
@@ -156,6 +179,13 @@ pub(super) fn rendered(given: Vec<Part>, is_error: bool, note: Option<&str>) -> 
         [Part::Text { text }] if text.trim() == SAYS_EMPTY => EMPTY.clone_into(text),
         _ if is_error => parts.insert(0, Part::text(FAILED)),
         _ => {}
+    }
+    if let Some(took) = took {
+        let line = format!("Wall time: {:.3} seconds", took / 1000.0);
+        match parts.first_mut() {
+            Some(Part::Text { text }) => *text = format!("{line}\n{text}"),
+            _ => parts.insert(0, Part::text(line)),
+        }
     }
     let Some(note) = note.filter(|note| !note.is_empty()) else {
         return parts;

@@ -38,7 +38,7 @@ const SLUG_CHARS_MAX: usize = 40;
 pub static KIMI: Format = Format {
     aliases: &["kimi-code"],
     tools: &["Kimi Code"],
-    seen: "one session of protocol 1.4 with an agent, its long texts cut; 1.0 to 1.5 by its source",
+    seen: "one session of protocol 1.4 with an agent, its long texts cut, and of 2.1.0; protocols 1.0 to 1.5 by its source",
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type").unwrap_or_default();

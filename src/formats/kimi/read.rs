@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::value::RawValue;
 
 use super::called;
-use super::message::{Content, calls, estimate, rendered};
+use super::message::{Content, calls, estimate, is_timed, rendered};
 use super::record::{Event, Given, Origin, Record, Said, is_later, usage};
 use crate::error::{Error, Result};
 use crate::formats::shared::continuation::Plain;
@@ -17,7 +17,7 @@ use crate::formats::{
     Action, Descent, HideStep, Input, Midway, Sink, Source, Step, StepEntry, again,
 };
 use crate::hash::fingerprint;
-use crate::model::{Message, Part, Role, Span, depth};
+use crate::model::{Message, Part, Role, Span, StatedUsage, Usage, depth};
 use crate::wire::json::{Object, Raw, array, decode, is_true, quoted, string, word};
 
 /// What the tool says a call gave, where it was stopped before that was known.
@@ -128,6 +128,8 @@ struct Group {
     open: HashSet<String>,
     /// Those of agents.
     of_agents: HashSet<String>,
+    /// Those of which the model is told how long they took.
+    timed: HashSet<String>,
     /// What stands behind it.
     behind: Vec<Waiting>,
     /// What waits for the calls, and stands behind that.
@@ -163,6 +165,12 @@ pub(super) struct Reader<'a> {
     pub(super) slots: Vec<Slot>,
     /// How many of them have been emptied, where there was anything to empty.
     pub(super) emptied: usize,
+    /// Whether a compaction has just left what it leaves.
+    pub(super) is_compacted: bool,
+    /// What was counted for the reply before, which the next record of a request may say again.
+    counted: Option<Usage>,
+    /// What was counted for requests that no reply shows.
+    others: StatedUsage,
     group: Option<Group>,
     tools: Tools,
     /// Whether taking back takes what came after a prompt, too.
@@ -190,6 +198,9 @@ impl<'a> Reader<'a> {
             system: None,
             slots: Vec::new(),
             emptied: 0,
+            is_compacted: false,
+            counted: None,
+            others: StatedUsage::default(),
             group: None,
             tools: Tools::default(),
             is_later: false,
@@ -235,6 +246,11 @@ impl<'a> Reader<'a> {
             "context.apply_compaction" => self.compacted(&record).map(|()| true),
             "context.clear" => self.cleared().map(|()| true),
             "context.undo" => self.taken_back(decode(record.count)).map(|()| true),
+            "usage.record" => {
+                self.counted(&record);
+                Ok(false)
+            }
+            "token_counting.rebased" => self.left(decode(record.length)),
             "micro_compaction.apply" => self.emptied(decode(record.cutoff)),
             "swarm_mode.exit" => self.swarm_left(),
             _ => Ok(false),
@@ -251,6 +267,32 @@ impl<'a> Reader<'a> {
             }
             Err(Damage::Source(error)) => Err(error),
         }
+    }
+
+    /// What was counted for a request: that of the reply under way, or one that no reply shows. Earlier versions say it once
+    /// the reply has ended, which says it, too.
+    fn counted(&mut self, record: &Record<'_>) {
+        let Some(usage) = usage(record.usage) else {
+            return;
+        };
+        let is_of_turn = word(record.usage_scope).is_none_or(|scope| scope == "turn");
+        let group = self.group.as_mut().filter(|group| !group.is_ended);
+        let before = match group.filter(|_| is_of_turn) {
+            Some(group) => group.reply.usage.replace(usage),
+            None if is_of_turn && self.counted.take() == Some(usage) => None,
+            None => Some(usage),
+        };
+        if let Some(other) = before {
+            self.other(string(record.model), other);
+        }
+    }
+
+    /// A request that no reply shows.
+    fn other(&mut self, model: Option<String>, usage: Usage) {
+        self.reach_back();
+        let in_force = || serde_json::from_str(self.teller.settings.get("model")?).ok();
+        let model = model.or_else(in_force).unwrap_or_default();
+        self.others.add_other(model, usage);
     }
 
     /// Instructions, and which model the user has chosen.
@@ -356,7 +398,7 @@ impl<'a> Reader<'a> {
                 let call = string(said.tool_call_id).unwrap_or_default();
                 let is_error = is_true(said.is_error);
                 let note = string(said.note);
-                let given = rendered(parts, is_error, note.as_deref());
+                let given = rendered(parts, is_error, note.as_deref(), None);
                 parts = vec![parts::result(Some(call.clone()), given, is_error)];
                 (Role::Tool, Kind::Result { call, is_error })
             }
@@ -413,6 +455,7 @@ impl<'a> Reader<'a> {
                     calls: Vec::new(),
                     open: HashSet::new(),
                     of_agents: HashSet::new(),
+                    timed: HashSet::new(),
                     behind: Vec::new(),
                     deferred: Vec::new(),
                 });
@@ -433,9 +476,12 @@ impl<'a> Reader<'a> {
                 depth::check_parts(&parts).map_err(|error| error.to_string())?;
                 let is_told = self.piece(&event, parts, 0);
                 if let (Some(group), true) = (&mut self.group, is_told) {
-                    let id = id.unwrap_or_default();
-                    if name.is_some_and(|name| name.starts_with("Agent")) {
+                    let (id, name) = (id.unwrap_or_default(), name.unwrap_or_default());
+                    if name.starts_with("Agent") {
                         group.of_agents.insert(id.clone());
+                    }
+                    if is_timed(&name) {
+                        group.timed.insert(id.clone());
                     }
                     group.open.insert(id.clone());
                     group.calls.push(id);
@@ -478,6 +524,7 @@ impl<'a> Reader<'a> {
         };
         group.open.remove(&id);
         let is_of_agents = group.of_agents.contains(&id);
+        let is_timed = group.timed.contains(&id);
         let given: Given<'_> = decode(event.result).unwrap_or_default();
         let content = match self.content(given.output) {
             Ok(content) => content,
@@ -490,10 +537,11 @@ impl<'a> Reader<'a> {
             self.started(&content.parts);
         }
         let (is_error, note) = (is_true(given.is_error), string(given.note));
-        let mut rendering = rendered(content.parts, is_error, note.as_deref());
+        let took = decode::<f64>(given.duration_ms).filter(|_| is_timed);
+        let mut rendering = rendered(content.parts, is_error, note.as_deref(), took);
         if let Err(error) = depth::check_parts(&rendering) {
             self.problem(error.to_string())?;
-            rendering = rendered(Vec::new(), is_error, None);
+            rendering = rendered(Vec::new(), is_error, None, None);
         }
         let result = self.result(id, rendering, is_error, content.tokens);
         if let Some(group) = &mut self.group {
@@ -537,7 +585,13 @@ impl<'a> Reader<'a> {
         let why = word(event.finish_reason);
         group.is_ended = true;
         group.reply.records.push(self.current.span);
-        group.reply.usage = usage(event.usage);
+        match usage(event.usage) {
+            Some(_) if group.reply.usage.is_some() => {}
+            usage => {
+                group.reply.usage = group.reply.usage.or(usage);
+                self.counted = usage;
+            }
+        }
         if let (Action::Append(message), Some("interrupted" | "error")) =
             (&mut group.reply.action, why.as_deref())
         {
@@ -564,6 +618,9 @@ impl<'a> Reader<'a> {
         if !is_said {
             // The tool counts it, and sends nothing of it.
             self.teller.end.other("reply without content");
+            if let Some(usage) = group.reply.usage.take() {
+                self.other(None, usage);
+            }
         }
         let slot = Slot::new(Kind::Other, group.tokens);
         self.append(Waiting::new(group.reply, slot))?;
@@ -571,7 +628,7 @@ impl<'a> Reader<'a> {
         let open = group.calls.into_iter().filter(|_| is_cut_off);
         let open = open.filter(|call| group.open.remove(call));
         for call in open {
-            let content = rendered(vec![Part::text(CUT_OFF)], true, None);
+            let content = rendered(vec![Part::text(CUT_OFF)], true, None, None);
             let result = self.result(call, content, true, estimate(CUT_OFF));
             group.behind.push(result);
         }
@@ -627,6 +684,7 @@ impl<'a> Reader<'a> {
             1 => absent.push("1 picture or the like".to_owned()),
             many => absent.push(format!("{many} pictures and the like")),
         }
+        self.teller.end.stated = self.others.if_any();
         self.teller.close()?;
         Ok(self.reaches_back)
     }

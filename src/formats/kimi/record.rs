@@ -26,7 +26,7 @@ lazy! {
         kept_user_message_count = "keptUserMessageCount",
         kept_head_user_message_count = "keptHeadUserMessageCount", legacy_tail = "legacyTail", count, cutoff,
         kind, provider, model, thinking_effort = "thinkingEffort", temperature, top_p = "topP",
-        tools_hash = "toolsHash", hash, tools,
+        tools_hash = "toolsHash", hash, tools, usage, usage_scope = "usageScope", length,
     }
 }
 
@@ -73,7 +73,7 @@ lazy! {
 
 lazy! {
     /// What a call gave.
-    pub(super) struct Given { output, is_error = "isError", note }
+    pub(super) struct Given { output, is_error = "isError", note, duration_ms = "durationMs" }
 }
 
 /// Whether a line opens a log.

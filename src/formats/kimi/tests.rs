@@ -403,6 +403,90 @@ fn a_session_is_found_and_called_by_its_folder() {
     assert_eq!(sniff(&before.as_bytes()).expect("readable"), None);
 }
 
+/// What was counted for a request.
+fn counted(scope: &str, input: u64) -> Value {
+    json!({"type": "usage.record", "model": "m", "usageScope": scope,
+        "usage": {"inputOther": input, "inputCacheRead": 5, "output": 2}})
+}
+
+/// A step of a turn.
+fn step(event: &Value) -> Value {
+    json!({"type": "context.append_loop_event", "event": event})
+}
+
+#[test]
+fn requests_are_counted_once_be_they_for_a_reply_or_not() {
+    let begin = step(&json!({"type": "step.begin", "uuid": "s1"}));
+    let said = step(
+        &json!({"type": "content.part", "stepUuid": "s1", "part": {"type": "text", "text": "One."}}),
+    );
+    let usage = json!({"inputOther": 10, "inputCacheRead": 5, "output": 2});
+    let end = step(&json!({"type": "step.end", "uuid": "s1", "usage": usage}));
+    let cut = step(&json!({"type": "step.end", "uuid": "s1", "finishReason": "interrupted"}));
+    let of = |records: &[&Value]| {
+        let records: Vec<Value> = records.iter().copied().cloned().collect();
+        log("1.5", &records).counted()
+    };
+    let one = Usage::new(15, 2).cached(5, 0);
+    let (record, other) = (counted("turn", 10), counted("session", 30));
+    // Before the reply's end, behind it, and alone where it was cut off.
+    assert_eq!(of(&[&begin, &record, &said, &end]), (one, vec![]));
+    assert_eq!(of(&[&begin, &said, &end, &record]), (one, vec![]));
+    assert_eq!(of(&[&begin, &record, &said, &cut]), (one, vec![]));
+    let others = |numbers| vec![("m".to_owned(), numbers)];
+    let found = of(&[&begin, &record, &said, &end, &other]);
+    assert_eq!(found, (one, others([35, 2, 5])));
+    // A reply of which nothing came, and one that was asked for again.
+    let found = of(&[&begin, &record, &cut]);
+    assert_eq!(found.1.len(), 1, "{found:?}");
+    let again = counted("turn", 20);
+    let found = of(&[&begin, &again, &record, &said, &end]);
+    assert_eq!(found, (one, others([25, 2, 5])));
+}
+
+#[test]
+fn how_long_a_call_took_and_a_word_to_go_on_are_sent() {
+    let given = |tool: &str, result: &Value| {
+        let records = [
+            step(&json!({"type": "step.begin", "uuid": "s1"})),
+            step(
+                &json!({"type": "tool.call", "stepUuid": "s1", "toolCallId": "c1", "name": tool, "args": {}}),
+            ),
+            step(&json!({"type": "tool.result", "toolCallId": "c1", "result": result})),
+            step(&json!({"type": "step.end", "uuid": "s1"})),
+        ];
+        let session = log("1.5", &records);
+        let result = session.messages()[1].parts[0].clone();
+        let (_, content, _) = result.as_result().expect("a result");
+        content
+            .iter()
+            .filter_map(Part::as_text)
+            .collect::<Vec<_>>()
+            .join("|")
+    };
+    let took = json!({"output": "ok", "durationMs": 30});
+    assert_eq!(given("Bash", &took), "Wall time: 0.030 seconds\nok");
+    assert_eq!(given("mcp__a__b", &took), "Wall time: 0.030 seconds\nok");
+    assert_eq!(given("Read", &took), "ok");
+    assert_eq!(given("Bash", &json!({"output": "ok"})), "ok");
+    let failed = json!({"output": "no", "isError": true, "durationMs": 2552, "note": "n"});
+    assert_eq!(
+        given("Bash", &failed),
+        "Wall time: 2.552 seconds\n<system>ERROR: Tool execution failed.</system>\nno\nn"
+    );
+    let compaction = json!({"type": "context.apply_compaction", "summary": "Sum.", "compactedCount": 1,
+        "keptUserMessageCount": 1});
+    let standing = |count: u64| {
+        let rebased = json!({"type": "token_counting.rebased", "length": count});
+        let records = [prompt("One."), compaction.clone(), rebased, prompt("Two.")];
+        all_texts(&log("1.5", &records).standing())
+    };
+    let word =
+        "Context compaction is complete — continue the work that was in progress when it began.";
+    assert_eq!(standing(3), ["One.", "Sum.", word, "Two."]);
+    assert_eq!(standing(2), ["One.", "Sum.", "Two."]);
+}
+
 #[test]
 #[ignore = "needs TRACT_REAL_SESSIONS"]
 fn real_sessions_are_what_the_tool_counted() {

@@ -37,6 +37,8 @@ pub(super) struct Said {
     pub(super) cleared: Vec<(usize, u32, Option<Millis>, Message)>,
     /// Sessions that its calls started.
     pub(super) started: Vec<String>,
+    /// The model that was asked, and what was counted for it, be the reply sent again or not.
+    pub(super) counted: Option<(String, Usage)>,
 }
 
 #[derive(Deserialize)]
@@ -115,6 +117,9 @@ pub(super) fn said(text: &str, span: Span, notes: &mut Notes) -> Result<Said, St
         created: millis(&info.time["created"]),
         ..Said::default()
     };
+    if found.role == "assistant" {
+        found.counted = string(info.model_id).zip(usage(&info.tokens));
+    }
     match found.role.as_str() {
         "user" => found.user(pieces, &info.model, span, notes),
         "assistant" if is_sent(&info.error, &pieces) => {
@@ -163,7 +168,7 @@ fn millis(value: &Value) -> Option<Millis> {
 }
 
 /// What the provider counted. The tool counts what was cached, and the reasoning, apart.
-fn usage(tokens: &Value) -> Option<Usage> {
+pub(super) fn usage(tokens: &Value) -> Option<Usage> {
     let count = |value: &Value| value.as_u64().unwrap_or(0);
     let cache = &tokens["cache"];
     let input = [&tokens["input"], &cache["read"], &cache["write"]].map(count);

@@ -77,7 +77,7 @@ pub static OPENCODE: Format = Format {
 /// The format of a tool that was made from it.
 pub static KILO: Format = Format {
     tools: &["Kilo Code"],
-    seen: "the database of 7.0.46",
+    seen: "the databases of 7.0.46 and 7.7.7",
     sniff: |head| {
         let version = shows(head.object()?)?.text("version")?;
         let major = version.trim_start_matches('v').split('.').next()?;

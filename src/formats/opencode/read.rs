@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::message::{Said, said};
+use super::message::{Said, said, usage};
 use crate::error::Result;
 use crate::formats::shared::document::{Document, Member, ObjectTeller};
 use crate::formats::{Action, Cover, HideStep, Step, StepEntry};
-use crate::model::{HideKind, Message, Millis, Span};
+use crate::model::{HideKind, Message, Millis, Span, StatedUsage, Usage};
 use crate::wire::json::decode;
 
 /// A session, and what of it is sent by now.
@@ -19,6 +19,11 @@ pub(super) struct Session {
     sent: Vec<Sent>,
     cleared: Vec<Cleared>,
     asked: Vec<Asked>,
+    /// What all requests came to, titles among them, and what the tool takes them to have cost.
+    all: Option<Usage>,
+    dollars: f64,
+    /// The replies that were counted, each with its model.
+    replies: Vec<(String, Usage)>,
     /// What was read and not told yet, each with its time or that of the one before it.
     read: Vec<(Option<Millis>, Said, Span)>,
 }
@@ -39,6 +44,8 @@ impl Document for Session {
         teller.start.descent.spawned_by = word("parentID");
         (teller.end.title, teller.end.cwd) = (word("title"), word("directory"));
         self.revert = Revert::of(&info["revert"]);
+        self.all = usage(&info["tokens"]);
+        self.dollars = info["cost"].as_f64().unwrap_or_default();
         false
     }
 
@@ -61,9 +68,14 @@ impl Document for Session {
         read.sort_by_key(|(time, ..)| *time);
         for (_, found, span) in read {
             teller.end.started.extend(found.started.iter().cloned());
+            self.replies.extend(found.counted.clone());
             self.tell(found, span, teller)?;
         }
         self.clear(None, teller)?;
+        let all = self.all.map(|all| StatedUsage::of_all(all, &self.replies));
+        let mut stated = all.unwrap_or_default();
+        stated.cost(self.dollars);
+        teller.end.stated = stated.if_any();
         match self.revert.take() {
             Some(revert) => self.revert(&revert, teller),
             None => Ok(()),

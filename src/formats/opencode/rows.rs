@@ -18,6 +18,7 @@ use crate::formats::shared::records::without;
 use crate::formats::shared::rows::{
     Row, Rows, StoredSession, Tables, WithDocument, is_json, starters_first, text,
 };
+use crate::model::Millis;
 use crate::wire::json::{Object, array, is_object, quoted};
 
 /// When a row was last written.
@@ -124,12 +125,15 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
         parts.push(record(&part));
     }
     let mut messages = Vec::new();
+    let workspace = Workspace::of(&row);
     for message in rows.rows("message", own, &["time_created", "id"])? {
         sum.add_row(&message);
         let parts = text(&message, "id").and_then(|id| parts.remove(id));
+        let mut parts = parts.unwrap_or_default();
+        let told = workspace.as_ref().and_then(|it| it.told(&message, &parts));
+        parts.extend(told);
         let whole = Object::new().raw("info", &record(&message));
-        let whole = whole.raw("parts", &array(parts.unwrap_or_default()));
-        messages.push(whole.finish());
+        messages.push(whole.raw("parts", &array(parts)).finish());
     }
     // What belongs to no message that is there stands beside them, and is kept with them.
     let left: Vec<String> = parts.into_values().flatten().collect();
@@ -139,6 +143,75 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
         .raw("messages", &array(&messages))
         .optional_raw("part", left.as_deref());
     Ok(stored(&row, sum).map(|session| (session, document.finish())))
+}
+
+/// Where a session of Kilo Code works. Its client tells the model so behind each prompt, in a part that it makes anew for
+/// each request and keeps nowhere.
+///
+/// # Source
+///
+/// The program of 7.7.7, and what it sent.
+struct Workspace {
+    directory: String,
+    root: String,
+}
+
+impl Workspace {
+    /// The earliest version that was seen to do it; OpenCode's are lower.
+    const SINCE: (u64, u64) = (7, 7);
+    /// What the part holds.
+    const TAG: &str = "environment_details";
+
+    fn of(session: &Row) -> Option<Self> {
+        let mut numbers = text(session, "version")?.split('.').map(str::parse);
+        let version = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+        let directory = text(session, "directory").filter(|_| version >= Self::SINCE)?;
+        let below = text(session, "path").unwrap_or_default().split('/');
+        let below = below.filter(|name| !name.is_empty()).count();
+        let root = std::path::Path::new(directory).ancestors().nth(below);
+        let root = root.and_then(|root| root.to_str()).unwrap_or("/");
+        Some(Self {
+            directory: directory.to_owned(),
+            root: root.to_owned(),
+        })
+    }
+
+    /// The part behind a prompt, unless it is there.
+    fn told(&self, message: &Row, parts: &[String]) -> Option<String> {
+        let id = text(message, "id")?;
+        let info: Value = serde_json::from_str(text(message, "data")?).ok()?;
+        if info["role"] != "user" || parts.iter().any(|part| part.contains(Self::TAG)) {
+            return None;
+        }
+        let time = Millis(info["time"]["created"].as_i64()?).to_iso();
+        let time = time.split('.').next().unwrap_or_default();
+        let editor = &info["editorContext"];
+        let of = |key: &str, own: &str| editor[key].as_str().unwrap_or(own).to_owned();
+        let mut lines = vec![
+            format!("Message time: {}Z", time.trim_end_matches('Z')),
+            format!("Working directory: {}", of("directory", &self.directory)),
+            format!("Workspace root folder: {}", of("worktree", &self.root)),
+        ];
+        let file = editor["activeFile"].as_str();
+        lines.extend(file.map(|file| format!("Active file: {file}")));
+        for (key, heading) in [
+            ("visibleFiles", "Visible files:"),
+            ("openTabs", "Open tabs:"),
+        ] {
+            let files = editor[key].as_array().filter(|files| !files.is_empty());
+            lines.extend(files.map(|_| heading.to_owned()));
+            let names = files.into_iter().flatten().filter_map(Value::as_str);
+            lines.extend(names.map(|name| format!("  {name}")));
+        }
+        let tag = Self::TAG;
+        let lines = lines.join("\n");
+        let part = Object::typed("text")
+            .string("text", &format!("\n\n<{tag}>\n{lines}\n</{tag}>"))
+            .raw("synthetic", "true")
+            .string("id", &id.replacen("msg_", "prt_", 1))
+            .string("messageID", id);
+        Some(part.finish())
+    }
 }
 
 /// A message or a part: what its row says, with the ids of its columns.

@@ -19,8 +19,11 @@ lazy! {
     pub(super) struct Event {
         kind, id, timestamp, system_prompt, dynamic_context, llm_message, extended_content, thought, reasoning_content,
         thinking_blocks, responses_reasoning_item, tool_call, tool_call_id, llm_response_id, observation,
-        rejection_reason, error, forgotten_event_ids, summary, summary_offset,
+        rejection_reason, error, forgotten_event_ids, summary, summary_offset, key, value,
     }
+
+    /// What was noted of a command: what stands around its output, where it ran, and how it ended.
+    struct Noted { prefix, suffix, working_dir, py_interpreter_path, exit_code }
 
     /// A message as it goes to a model.
     struct Sent {
@@ -30,7 +33,7 @@ lazy! {
     /// A piece of content, a thought, a call, or what a tool gave.
     struct Piece {
         r#type, text, image_urls, thinking, signature, data, id, name, arguments, content, is_error, summary,
-        encrypted_content,
+        encrypted_content, metadata,
     }
 }
 
@@ -174,14 +177,44 @@ fn piece(raw: &RawValue, notes: &mut Notes) -> Option<Vec<Part>> {
     })
 }
 
-/// What a tool gave. How some tools word it for the model is theirs: here it is what they say that they gave.
+/// What a command gave, with what was noted of it; none of what is no command's.
+///
+/// # Source
+///
+/// `openhands-tools/openhands/tools/terminal/definition.py` of the SDK, and requests of 1.16.0.
+fn command(metadata: Raw<'_>, output: &[Part]) -> Option<Part> {
+    let noted: Noted<'_> = decode(metadata)?;
+    noted.suffix?;
+    let mut text = string(noted.prefix).unwrap_or_default();
+    text.extend(output.iter().filter_map(Part::as_text));
+    text += &string(noted.suffix).unwrap_or_default();
+    let mut line = |what: &str, value: Option<String>| {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            text += &format!("\n[{what} {value}]");
+        }
+    };
+    line("Current working directory:", string(noted.working_dir));
+    line("Python interpreter:", string(noted.py_interpreter_path));
+    let code = decode::<i64>(noted.exit_code).filter(|code| *code != -1);
+    line(
+        "Command finished with exit code",
+        code.map(|code| code.to_string()),
+    );
+    (!text.is_empty()).then(|| Part::text(text))
+}
+
+/// What a tool gave. How some tools word it for the model is theirs: but of commands it is what they say that they gave.
 fn observed(event: &Event<'_>, notes: &mut Notes) -> Message {
     let given: Piece<'_> = decode(event.observation).unwrap_or_default();
     let is_error = is_true(given.is_error);
     let mut found: Vec<Part> = is_error.then(|| Part::text(FAILED)).into_iter().collect();
     let own = content(given.content, notes);
     let is_known = !own.is_empty() || given.content.is_some_and(|raw| raw.get().starts_with('['));
-    found.extend(own);
+    let is_text = own.iter().all(|part| part.as_text().is_some());
+    match command(given.metadata, &own).filter(|_| is_text) {
+        Some(text) => found.push(text),
+        None => found.extend(own),
+    }
     match event.observation {
         Some(raw) if !is_known => found.push(parts::opaque(
             PROVIDER,

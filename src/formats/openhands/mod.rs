@@ -1,8 +1,8 @@
 //! OpenHands: a conversation is a folder (`events`) with a file for each event, one source of lines here.
 //!
 //! Calls that one reply made are one message. A condensation names the events that the model is sent no more, and the
-//! summary that stands in their place: that is a hide. Deliberately absent: the state beside the events, in which the
-//! model and what was counted stand, and any writing.
+//! summary that stands in their place: that is a hide. Of the state beside the events (`base_state.json`) the model and what
+//! was counted are a last line of the source. Deliberately absent: what else stands there, and any writing.
 //!
 //! # Source
 //!
@@ -10,6 +10,7 @@
 
 mod event;
 mod read;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -25,7 +26,7 @@ const EVENTS: &str = "events";
 /// The format.
 pub static OPENHANDS: Format = Format {
     tools: &["OpenHands"],
-    seen: "the source of its SDK of 2026",
+    seen: "1.16.0; condensations and pictures by the source of its SDK of 2026",
     sniff: |head| head.first(is_event),
     common_stem: Some(EVENTS),
     home: Some(Home::of(".openhands", "conversations", 2, |name| {
@@ -36,6 +37,7 @@ pub static OPENHANDS: Format = Format {
         before: |_, _| String::new(),
         after: "",
         by_name: true,
+        beside: Some(("base_state.json", state::line)),
     }),
     ..Format::only_read("openhands", Shape::Lines, read::import)
 };

@@ -77,6 +77,7 @@ impl LineReader for Runs<'_> {
                 let raw: &RawValue = &raw;
                 let event: Line<'_> = decode(Some(raw)).unwrap_or_default();
                 let placed = Placed {
+                    reply: None,
                     id: event.id.map(|id| id.get().to_owned()).unwrap_or_default(),
                     time: word(event.timestamp).and_then(|time| rows::time(&time)),
                     text,

@@ -25,8 +25,7 @@ use crate::formats::shared::places::slug;
 pub static QWEN: Format = Format {
     aliases: &["qwen-code"],
     tools: &["Qwen Code"],
-    seen: "0.15 by its source, 0.21 in two small files; resumed by its source",
-    unproven: true,
+    seen: "0.21 in two small files; with its requests 0.24.4; resumed in 0.24.4",
     sniff: |head| head.first(is_record),
     home: Some(Home {
         variable: Some("QWEN_HOME"),

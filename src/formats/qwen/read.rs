@@ -12,7 +12,7 @@ use crate::formats::shared::records::{self, LineReader, each_line};
 use crate::formats::shared::spans::elements_at;
 use crate::formats::shared::teller::Teller;
 use crate::formats::{Input, Problem, Sink, Source, Step};
-use crate::model::{Role, Span};
+use crate::model::{Role, Span, StatedUsage, Usage};
 use crate::wire::Notes;
 use crate::wire::json::{decode, string};
 
@@ -30,12 +30,42 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
         nodes: HashMap::new(),
         last: None,
         named: Named::default(),
+        requests: Requests::default(),
         bytes_again: 0,
     };
     reader.list.teller.end.lone_surrogates = each_line(source.input, &mut reader)?;
+    reader.list.teller.end.stated = reader.requests.stated();
     reader.list.teller.open()?;
     reader.list.settle()?;
     reader.list.teller.close()
+}
+
+/// What was counted for a session's requests, each with its model.
+#[derive(Default)]
+struct Requests {
+    /// Of those that brought a reply.
+    replies: Vec<(String, Usage)>,
+    /// Of all that were answered, as far as the tool tells of them apart.
+    answered: Vec<(String, Usage)>,
+}
+
+impl Requests {
+    /// What all came to, those of agents and of the tool's own among them; nothing where replies say it.
+    fn stated(&mut self) -> Option<StatedUsage> {
+        let mut others = std::mem::take(&mut self.answered);
+        for reply in &self.replies {
+            if let Some(at) = others.iter().position(|(_, usage)| *usage == reply.1) {
+                others.remove(at);
+            }
+        }
+        if others.is_empty() {
+            return None;
+        }
+        let mut stated = StatedUsage::default();
+        let all = self.replies.drain(..).chain(others);
+        all.for_each(|(model, usage)| stated.add(model, usage));
+        Some(stated)
+    }
 }
 
 /// A record's place in the tree, and in the source.
@@ -58,6 +88,8 @@ struct Reader<'s> {
     last: Option<String>,
     /// The calls that wait for results there.
     named: Named,
+    /// What was counted for requests.
+    requests: Requests,
     /// How much was read again.
     bytes_again: u64,
 }
@@ -90,10 +122,14 @@ impl Reader<'_> {
                 Listed::default()
             }
         };
-        listed
-            .steps
-            .iter_mut()
-            .for_each(|step| self.named.number(step));
+        for step in &mut listed.steps {
+            self.named.number(step);
+            let model = record.model();
+            self.requests
+                .replies
+                .extend(step.usage.map(|it| (model, it)));
+        }
+        self.requests.answered.extend(record.answered());
         if listed.steps.is_empty() {
             self.list.teller.end.other(record.kind());
         }

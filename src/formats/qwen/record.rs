@@ -28,7 +28,17 @@ lazy! {
 
 lazy! {
     /// The payload of a record of the tool's own.
-    pub(super) struct Payload { custom_title = "customTitle", compressed_history = "compressedHistory" }
+    pub(super) struct Payload {
+        custom_title = "customTitle", compressed_history = "compressedHistory", ui_event = "uiEvent",
+    }
+}
+
+lazy! {
+    /// What the tool tells of a request that was answered, be it a reply's or none's.
+    struct Answered {
+        name = "event.name", model, input_token_count, output_token_count, total_token_count,
+        cached_content_token_count, thoughts_token_count,
+    }
 }
 
 lazy! {
@@ -60,6 +70,26 @@ impl Record<'_> {
         self.is_own()
             && string(self.subtype).is_some_and(|subtype| subtype == "chat_compression")
             && history().is_some_and(|history| history.get().starts_with('['))
+    }
+
+    /// The model that it names.
+    pub(super) fn model(&self) -> String {
+        string(self.model).unwrap_or_default()
+    }
+
+    /// The model of a request that it tells of, and what was counted for that.
+    pub(super) fn answered(&self) -> Option<(String, Usage)> {
+        let payload = self.system_payload.filter(|_| self.is_own());
+        let event: Answered<'_> = decode(decode::<Payload<'_>>(payload)?.ui_event)?;
+        string(event.name).filter(|name| name.ends_with(".api_response"))?;
+        let usage = counted(&Counts {
+            prompt_token_count: event.input_token_count,
+            candidates_token_count: event.output_token_count,
+            total_token_count: event.total_token_count,
+            cached_content_token_count: event.cached_content_token_count,
+            thoughts_token_count: event.thoughts_token_count,
+        })?;
+        Some((string(event.model).unwrap_or_default(), usage))
     }
 
     /// The session's id: an agent's has its own below that of the session that started it.
@@ -130,12 +160,16 @@ pub(super) fn message_of(raw: &RawValue, notes: &mut Notes) -> Result<Option<Mes
 
 /// What the provider counted: all that is no prompt was said.
 fn usage(raw: Raw<'_>) -> Option<UsageRecord> {
-    let counts: Counts<'_> = decode(raw)?;
+    let usage = counted(&decode(raw)?)?;
     let mut detail = UsageDetail::default();
     let all: Value = decode(raw)?;
     by_modality(all.get("promptTokensDetails"), "input", &mut detail);
     by_modality(all.get("candidatesTokensDetails"), "output", &mut detail);
     by_modality(all.get("cacheTokensDetails"), "cached", &mut detail);
+    Some(UsageRecord { usage, detail })
+}
+
+fn counted(counts: &Counts<'_>) -> Option<Usage> {
     let input_tokens = decode::<u64>(counts.prompt_token_count)?;
     let total = decode::<u64>(counts.total_token_count);
     let said = total.and_then(|total| total.checked_sub(input_tokens));
@@ -143,6 +177,5 @@ fn usage(raw: Raw<'_>) -> Option<UsageRecord> {
     let usage = Usage::new(input_tokens, output_tokens.unwrap_or(0));
     let count = |raw| decode::<u64>(raw).unwrap_or(0);
     let usage = usage.cached(count(counts.cached_content_token_count), 0);
-    let usage = usage.reasoned(count(counts.thoughts_token_count));
-    Some(UsageRecord { usage, detail })
+    Some(usage.reasoned(count(counts.thoughts_token_count)))
 }

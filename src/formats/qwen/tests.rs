@@ -354,6 +354,37 @@ fn a_new_session_is_one_line_of_its_own() {
 }
 
 #[test]
+fn requests_that_no_record_of_a_reply_shows_are_counted() {
+    let answered = |input: u64, total: u64| {
+        let event = json!({"event.name": "qwen-code.api_response", "model": "m", "input_token_count": input,
+            "output_token_count": total - input, "cached_content_token_count": 4, "total_token_count": total});
+        json!({"uuid": format!("t{input}"), "sessionId": "s", "type": "system", "subtype": "ui_telemetry",
+            "systemPayload": {"uiEvent": event}})
+        .to_string()
+    };
+    let reply = json!({"uuid": "a", "sessionId": "s", "type": "assistant", "model": "m",
+        "message": {"role": "model", "parts": [{"text": "Said."}]},
+        "usageMetadata": {"promptTokenCount": 100, "totalTokenCount": 110, "cachedContentTokenCount": 4}});
+    let counted = |records: &[String]| {
+        let lines = records.join("\n");
+        read(&QWEN, lines.as_bytes()).sessions[0].counted()
+    };
+    let asked = said("u", "", "user", "One?");
+    let records = [
+        asked.clone(),
+        answered(100, 110),
+        reply.to_string(),
+        answered(60, 63),
+    ];
+    let usage = Usage::new(100, 10).cached(4, 0);
+    let others = vec![("m".to_owned(), [60, 3, 4])];
+    assert_eq!(counted(&records), (usage, others));
+    assert_eq!(counted(&records[..3]), (usage, Vec::new()));
+    // A tool that tells of no requests says nothing of others.
+    assert_eq!(counted(&[asked, reply.to_string()]), (usage, Vec::new()));
+}
+
+#[test]
 #[ignore = "needs TRACT_REAL_SESSIONS"]
 fn real_sessions_come_back_equal() {
     let mut seen = 0;

@@ -3,14 +3,14 @@
 //!
 //! Deliberately absent: what an event says.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::error::Result;
 use crate::formats::shared::records::Text;
 use crate::formats::shared::teller::Teller;
 use crate::formats::{Action, Cover, HideStep, Step, StepEntry};
-use crate::model::{HideKind, Message, Millis, Part, Role, Span};
+use crate::model::{HideKind, Message, Millis, Part, Role, Span, UsageRecord};
 
 /// What an event says.
 pub(in crate::formats) enum Said {
@@ -34,6 +34,8 @@ pub(in crate::formats) struct Forget {
 /// Where an event stands.
 pub(in crate::formats) struct Placed<'a> {
     pub(in crate::formats) id: String,
+    /// The reply that it is of, where events name it.
+    pub(in crate::formats) reply: Option<String>,
     pub(in crate::formats) time: Option<Millis>,
     pub(in crate::formats) text: Text<'a>,
     pub(in crate::formats) at: Range<usize>,
@@ -54,6 +56,8 @@ pub(in crate::formats) struct Talk<'s> {
     /// The events that are sent, each with the entry that it is in.
     view: Vec<(String, StepEntry)>,
     open: Option<Open>,
+    /// What was counted for replies that are still to come.
+    pub(in crate::formats) counted: HashMap<String, UsageRecord>,
 }
 
 impl<'s> Talk<'s> {
@@ -62,6 +66,7 @@ impl<'s> Talk<'s> {
             teller,
             view: Vec::new(),
             open: None,
+            counted: HashMap::new(),
         }
     }
 
@@ -75,7 +80,11 @@ impl<'s> Talk<'s> {
             Said::Nothing(kind) => self.teller.end.other(kind),
             Said::Message(message) => {
                 self.flush()?;
+                let is_reply = message.role == Role::Assistant;
+                let reply = placed.reply.filter(|_| is_reply);
+                let counted = reply.and_then(|reply| self.counted.remove(&reply));
                 let step = Step::append(message, record).at(placed.time);
+                let step = step.recorded(counted);
                 let entry = self.teller.step(step)?;
                 self.view.push((placed.id, entry));
             }
@@ -109,6 +118,7 @@ impl<'s> Talk<'s> {
             return Ok(());
         };
         let step = Step::new(Action::Append(open.message), open.records[0]);
+        let step = step.recorded(self.counted.remove(&open.reply));
         let entry = self.teller.step(step.at(open.time).by(open.records))?;
         self.view.extend(open.ids.into_iter().map(|id| (id, entry)));
         Ok(())

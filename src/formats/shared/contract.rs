@@ -15,7 +15,7 @@ use crate::formats::{
     Source, Step,
 };
 use crate::formats::{Format, Shape};
-use crate::model::{MediaSource, Message, Millis, Part, Role, Settings, Span};
+use crate::model::{MediaSource, Message, Millis, Part, Role, Settings, Span, Usage};
 
 /// Tables in memory, of which this gives the rows of each by its name, in their order.
 pub(in crate::formats) struct TablesOf<F>(pub(in crate::formats) F);
@@ -239,6 +239,20 @@ impl Session {
             }
         };
         self.steps.iter().map(said).collect()
+    }
+
+    /// What all its replies came to, those of its branches among them, and what requests that no reply shows did: input,
+    /// output and cached input, by model.
+    pub(in crate::formats) fn counted(&self) -> (Usage, Vec<(String, [u64; 3])>) {
+        let replies = self.steps.iter().filter_map(|step| step.usage);
+        let known = replies.fold(Usage::default(), Usage::plus);
+        let stated = self.end.stated.clone().unwrap_or_default();
+        let left = stated.beyond(|_| known).into_iter();
+        let left = left.map(|(model, it)| {
+            let numbers = [it.input_tokens, it.output_tokens, it.cached_tokens];
+            (model, numbers)
+        });
+        (known, left.collect())
     }
 
     /// The messages that were appended.

@@ -28,15 +28,17 @@ impl Descent {
 
     /// Whether the file, of the session `id`, goes on with the session's own earlier file.
     pub fn goes_on(&self, id: &str) -> bool {
-        self.base.as_ref().is_some_and(|base| base.session == id)
+        self.base.as_ref().is_some_and(|base| base.may_be_of(id))
     }
 }
 
 /// The first records of a session, in another file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
-    /// The session's id.
+    /// The session's id, or, as later versions of Codex say it, that of one of its files alone.
     pub session: String,
+    /// The session of which that is a file, if it is one.
+    pub thread: Option<String>,
     /// Where they end.
     pub end: BaseEnd,
 }
@@ -70,6 +72,17 @@ impl Base {
             BaseEnd::Before { size_bytes, .. } => size_bytes,
             BaseEnd::With(_) => None,
         }
+    }
+
+    /// The sessions that it may be of, as it is said first.
+    pub fn sessions(&self) -> impl Iterator<Item = &String> {
+        let thread = self.thread.iter().filter(|it| **it != self.session);
+        std::iter::once(&self.session).chain(thread)
+    }
+
+    /// Whether it may be of a session.
+    pub fn may_be_of(&self, id: &str) -> bool {
+        self.sessions().any(|session| session == id)
     }
 }
 

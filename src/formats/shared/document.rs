@@ -13,7 +13,7 @@ use crate::formats::shared::records::{Held, Text};
 use crate::formats::shared::spans::{Broken, elements, members};
 use crate::formats::shared::teller::Teller;
 use crate::formats::{Source, Step, StepEntry};
-use crate::model::{Message, Millis, Role, Usage};
+use crate::model::{Message, Millis, Role, UsageRecord};
 use crate::wire::Notes;
 
 /// How a format's object is read; what is known on the way.
@@ -155,7 +155,7 @@ pub(in crate::formats) struct Said {
     pub(in crate::formats) kind: String,
     pub(in crate::formats) time: Option<Millis>,
     /// What was counted for the reply among them.
-    pub(in crate::formats) usage: Option<Usage>,
+    pub(in crate::formats) usage: Option<UsageRecord>,
     /// The model that holds from here on, as JSON.
     pub(in crate::formats) model: Option<String>,
 }
@@ -241,7 +241,8 @@ impl<'t, 's> ObjectTeller<'t, 's> {
             self.teller.end.other(said.kind);
         }
         for message in said.messages {
-            let usage = said.usage.filter(|_| message.role == Role::Assistant);
+            let usage = said.usage.clone();
+            let usage = usage.filter(|_| message.role == Role::Assistant);
             self.append(message, at, said.time, usage)?;
         }
         Ok(())
@@ -253,10 +254,10 @@ impl<'t, 's> ObjectTeller<'t, 's> {
         message: Message,
         at: &Range<usize>,
         time: Option<Millis>,
-        usage: Option<Usage>,
+        usage: Option<UsageRecord>,
     ) -> Result<StepEntry> {
         self.teller.pair(&message, self.text, at)?;
         let step = Step::append(message, self.text.span(at));
-        self.teller.step(step.at(time).counted(usage))
+        self.teller.step(step.at(time).recorded(usage))
     }
 }

@@ -1,7 +1,8 @@
 //! What formats share: how a file's records are found, read and told, and how messages are written back.
 //!
 //! A format begins with a skeleton: lines of JSON (`linear`), one document (`document`, `conversations`, `ways`), rows of
-//! a database (`rows`), a stream of events (`stream`). Deliberately absent: how any one tool spells its records.
+//! a database (`rows`), a stream of events (`stream`),
+//! lines of text (`transcript`). Deliberately absent: how any one tool spells its records.
 
 #[macro_use]
 pub(super) mod lazy;
@@ -40,6 +41,7 @@ pub(super) mod sse;
 pub(super) mod states;
 pub(super) mod stream;
 pub(super) mod teller;
+pub(super) mod transcript;
 pub(super) mod verbatim;
 pub(super) mod ways;
 pub(super) mod whole_request;

@@ -5,6 +5,7 @@ use crate::formats::shared::lines::{Lines, SourceLine};
 use crate::formats::shared::parts;
 use crate::formats::shared::rows;
 use crate::formats::shared::teller::Teller;
+use crate::formats::shared::transcript::without_rules;
 use crate::formats::{Source, Step};
 use crate::model::{Message, Millis, Part, Role, Span};
 use crate::wire::json::quoted;
@@ -12,8 +13,8 @@ use crate::wire::json::quoted;
 /// What a file lacks of what the model was sent.
 const LACKING: &[&str] = &["system prompt", "tool definitions", "arguments of calls"];
 
-/// How long a time is in a heading: `2026-03-02 08:00:00Z`.
-const TIME_BYTES: usize = 20;
+/// What the summary of a tool's use begins with where no tag names the tool.
+const USED: &str = "Tool use:";
 
 /// How often progress is told, in lines.
 const PROGRESS_LINES: u64 = 4096;
@@ -65,12 +66,7 @@ impl Heading {
             "Agent" | "Assistant" => Role::Assistant,
             _ => return None,
         };
-        let at = about.len().checked_sub(TIME_BYTES);
-        let at = at.filter(|at| about.is_char_boundary(*at));
-        let time = at.and_then(|at| rows::time(&about[at..]));
-        let rest = at
-            .filter(|_| time.is_some())
-            .map_or(about, |at| &about[..at]);
+        let (rest, time) = timed(about);
         // Older versions name the model among others.
         let named = rest.split(", ").find_map(|it| it.strip_prefix("model "));
         let model = named.unwrap_or(rest).trim();
@@ -82,6 +78,26 @@ impl Heading {
             is_sidechain,
         })
     }
+}
+
+/// What stands in a heading beside a time at its end, and the time: by the second or by the minute, with a space or a `T`
+/// before the hour.
+fn timed(about: &str) -> (&str, Option<Millis>) {
+    let spaces = about.rmatch_indices(' ').map(|(at, _)| at + 1);
+    for at in spaces.take(2).chain([0]) {
+        let word = &about[at..];
+        let whole = word.strip_suffix('Z').unwrap_or(word);
+        let by_minute = || rows::time(&format!("{whole}:00Z"));
+        // A date alone is no time.
+        let is_time = word.contains(':') && word.starts_with(|first: char| first.is_ascii_digit());
+        if let Some(time) = is_time
+            .then(|| rows::time(word).or_else(by_minute))
+            .flatten()
+        {
+            return (&about[..at], Some(time));
+        }
+    }
+    (about, None)
 }
 
 /// What somebody says.
@@ -150,15 +166,7 @@ impl Reader<'_> {
         };
         self.runs += 1;
         self.teller.open()?;
-        // What parts those who speak is nobody's.
-        let text = run.text.trim();
-        let text = text.strip_suffix("---").map_or(text, |rest| {
-            if rest.is_empty() || rest.ends_with('\n') {
-                rest.trim_end()
-            } else {
-                text
-            }
-        });
+        let text = without_rules(&run.text);
         let heading = run.heading;
         if heading.is_sidechain {
             self.teller.end.other("sidechain");
@@ -195,7 +203,7 @@ impl Reader<'_> {
                 add(Role::Assistant, Part::text(rest.trim()));
                 break;
             };
-            let before = rest[..at].trim();
+            let before = without_rules(&rest[..at]);
             if !before.is_empty() {
                 add(Role::Assistant, Part::text(before));
             }
@@ -216,10 +224,33 @@ impl Reader<'_> {
                     add(Role::Tool, parts::result(Some(id), given, false));
                 }
             }
-            rest = rest[at + tag.len..].trim();
+            rest = without_rules(&rest[at + tag.len..]);
         }
         messages
     }
+}
+
+/// What holds a summary and what is behind it.
+const DETAILS: &str = "<details>";
+
+/// The use of a tool without a tag of its own: its summary names it, `Tool use: **NAME** • …`.
+fn details(text: &str) -> Option<Tag<'_>> {
+    let close = "</details>";
+    let end = text.find(close)?;
+    let inner = text[DETAILS.len()..end].trim_start();
+    let (summary, body) = inner.strip_prefix("<summary>")?.split_once("</summary>")?;
+    let summary = summary.trim();
+    let named = summary
+        .strip_prefix(USED)?
+        .trim_start()
+        .strip_prefix("**")?;
+    let (name, _) = named.split_once("**")?;
+    Some(Tag {
+        tool: Some(name),
+        summary,
+        body: body.trim(),
+        len: end + close.len(),
+    })
 }
 
 /// A thought or the use of a tool.
@@ -249,12 +280,15 @@ fn tag(text: &str) -> Option<Tag<'_>> {
         (text.find('>')?, "</tool-use>")
     } else if text.starts_with("<think>") {
         (text.find('>')?, "</think>")
+    } else if text.starts_with(DETAILS) {
+        // Earlier versions put no tag around it.
+        return details(text);
     } else {
         return None;
     };
     let end = text.find(close)?;
     let inner = text.get(open + 1..end)?.trim();
-    let inner = inner.strip_prefix("<details>").unwrap_or(inner).trim();
+    let inner = inner.strip_prefix(DETAILS).unwrap_or(inner).trim();
     let inner = inner.strip_suffix("</details>").unwrap_or(inner).trim();
     let summed = inner
         .strip_prefix("<summary>")

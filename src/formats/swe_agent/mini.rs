@@ -120,7 +120,7 @@ fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
         messages,
         kind: string(record.role).unwrap_or_else(|| "empty response".to_owned()),
         time: seconds(extra.timestamp).or_else(|| seconds(record.timestamp)),
-        usage: usage.filter(|usage| usage.input_tokens > 0),
+        usage: usage.filter(|usage| usage.input_tokens > 0).map(Into::into),
         model: None,
     })
 }

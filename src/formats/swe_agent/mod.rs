@@ -37,7 +37,7 @@ pub static SWE_AGENT: Format = Format {
 /// The format of mini-swe-agent. Its earliest files are bare lists of messages, and are read as such.
 pub static MINI_SWE_AGENT: Format = Format {
     tools: &["mini-swe-agent"],
-    seen: "its source, 1.0 to 2.2, and a file of 1.13; the earliest files are read as `openai`",
+    seen: "its source, 1.0 to 2.2, and files of 1.13 and 2.4.6; the earliest files are read as `openai`",
     sniff: |head| {
         let run = head.object().filter(|run| run.has("messages"))?;
         let named = run.text("trajectory_format");

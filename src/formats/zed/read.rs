@@ -173,7 +173,7 @@ impl Thread {
     ) -> Result<()> {
         self.visible += 1;
         teller
-            .append(message, at, self.began.take(), usage)
+            .append(message, at, self.began.take(), usage.map(Into::into))
             .map(drop)
     }
 

@@ -1,5 +1,7 @@
 //! One hand-made rollout for each thing that real ones do.
 
+use serde_json::{Value, json};
+
 use super::{Collected, data, slice};
 use crate::formats::{Cover, StepEntry, StepId};
 use crate::model::{HideKind, Media, MediaSource, Message, Millis, Part, Role, Usage};
@@ -213,6 +215,61 @@ fn a_count_may_come_before_its_reply_and_again_after() {
         .map(|step| step.usage.map(|usage| usage.input_tokens))
         .collect();
     assert_eq!(counts, [None, Some(10), None, Some(20)]);
+}
+
+#[test]
+fn what_a_compaction_cost_is_counted_beside_the_replies() {
+    let record = |kind: &str, payload: Value| {
+        json!({"timestamp": "2026-01-02T03:04:05.000Z", "type": kind, "payload": payload})
+            .to_string()
+    };
+    let message = |role: &str, text: &str| {
+        let kind = if role == "user" {
+            "input_text"
+        } else {
+            "output_text"
+        };
+        let content = json!([{"type": kind, "text": text}]);
+        record(
+            "response_item",
+            json!({"type": "message", "role": role, "content": content}),
+        )
+    };
+    let usage =
+        |input: u64| json!({"input_tokens": input, "cached_input_tokens": 4, "output_tokens": 2});
+    let asked = |thread: &str, input: u64| {
+        record(
+            "token_usage_record",
+            json!({"thread_id": thread, "usage": usage(input)}),
+        )
+    };
+    let counted = |total: u64, input: u64| {
+        let info = json!({"total_token_usage": usage(total), "last_token_usage": usage(input)});
+        record("event_msg", json!({"type": "token_count", "info": info}))
+    };
+    let lines = [
+        record("session_meta", json!({"id": "s", "cwd": "/p"})),
+        record("turn_context", json!({"cwd": "/p", "model": "m"})),
+        message("user", "One?"),
+        message("assistant", "First."),
+        asked("s", 100),
+        counted(100, 100),
+        // Of the thread that it is a copy of, and for a summary.
+        asked("other", 500),
+        asked("s", 70),
+        record("compacted", json!({"message": "Sum."})),
+        message("user", "Two?"),
+        message("assistant", "Second."),
+        asked("s", 30),
+        counted(200, 30),
+    ];
+    let collected = Collected::of(lines.join("\n").as_bytes());
+    let replies = collected.steps.iter().filter_map(|step| step.usage);
+    let inputs: Vec<u64> = replies.map(|usage| usage.input_tokens).collect();
+    assert_eq!(inputs, [100, 30]);
+    let stated = collected.ends[0].stated.clone().expect("the summary's");
+    let others = stated.beyond(|_| Usage::default());
+    assert_eq!(others, [("m".to_owned(), Usage::new(70, 2).cached(4, 0))]);
 }
 
 #[test]
