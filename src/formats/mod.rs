@@ -54,6 +54,7 @@ mod roo;
 pub mod sniff;
 mod specstory;
 mod swe_agent;
+mod ui_message;
 mod vscode_chat;
 mod zed;
 

@@ -9,12 +9,12 @@ use crate::formats::{
     claude_stream, codex, codex_exec, continue_dev, copilot_cli, crush, cursor, cursor_cli, droid,
     event_log, gemini, goose, kimi, kiro, langgraph, llm, open_webui, openai, openai_agents,
     openai_stream, opencode, openhands, openhands_run, pi, qwen, responses, responses_stream, roo,
-    specstory, swe_agent, vscode_chat, zed,
+    specstory, swe_agent, ui_message, vscode_chat, zed,
 };
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 45] = [
+pub static FORMATS: [&Format; 47] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -42,6 +42,8 @@ pub static FORMATS: [&Format; 45] = [
     &kiro::KIRO,
     &amp::AMP,
     &langgraph::LANGGRAPH,
+    &ui_message::MASTRA,
+    &ui_message::UI_MESSAGE,
     &cursor::CURSOR,
     &cursor::CURSOR_TEXT,
     &cursor_cli::CURSOR_CLI,
