@@ -46,6 +46,7 @@ mod opencode;
 mod openhands;
 mod openhands_run;
 mod pi;
+mod pydantic_ai;
 mod qwen;
 pub mod registry;
 mod responses;
