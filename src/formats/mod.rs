@@ -33,6 +33,7 @@ mod droid;
 mod event_log;
 mod format;
 mod gemini;
+mod google_adk;
 mod goose;
 mod kimi;
 mod kiro;
