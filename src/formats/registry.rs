@@ -7,14 +7,12 @@ use crate::formats::format::Format;
 use crate::formats::{
     aider, amp, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
     claude_stream, codex, codex_exec, continue_dev, copilot_cli, crush, cursor, cursor_cli, droid,
-    event_log, exported, gemini, goose, kimi, kiro, langgraph, llm, open_webui, openai,
-    openai_agents, openai_stream, opencode, openhands, openhands_run, pi, qwen, responses,
-    responses_stream, roo, specstory, swe_agent, vscode_chat, zed,
+    event_log, exported, gemini, google_adk, goose, kimi, kiro, langgraph, llm, open_webui, openai, openai_agents, openai_stream, opencode, openhands, openhands_run, pi, pydantic_ai, qwen, responses, responses_stream, roo, specstory, swe_agent, ui_message, vscode_chat, zed,
 };
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 48] = [
+pub static FORMATS: [&Format; 52] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -45,6 +43,10 @@ pub static FORMATS: [&Format; 48] = [
     &kiro::KIRO,
     &amp::AMP,
     &langgraph::LANGGRAPH,
+    &ui_message::MASTRA,
+    &ui_message::UI_MESSAGE,
+    &pydantic_ai::PYDANTIC_AI,
+    &google_adk::GOOGLE_ADK,
     &cursor::CURSOR,
     &cursor::CURSOR_TEXT,
     &cursor_cli::CURSOR_CLI,

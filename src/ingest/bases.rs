@@ -78,7 +78,7 @@ fn holder(view: &dyn View, format: &Format, base: &Base) -> Result<Option<(Sourc
             let ends = match &base.end {
                 BaseEnd::Before { records, .. } if start >= *records => continue,
                 BaseEnd::Before { .. } => ends_there(view, format, &source, base)?,
-                BaseEnd::With(record) if names(view, &source, record)? => true,
+                BaseEnd::With(record) if mentions(view, &source, record)? => true,
                 BaseEnd::With(_) => continue,
             };
             let is_better = best
@@ -107,7 +107,7 @@ fn ends_there(view: &dyn View, format: &Format, source: &SourceRow, base: &Base)
 }
 
 /// Whether a kept file names a record, by its id.
-fn names(view: &dyn View, source: &SourceRow, id: &str) -> Result<bool> {
+fn mentions(view: &dyn View, source: &SourceRow, id: &str) -> Result<bool> {
     // An id may stand across the end of a block.
     let mut end = Vec::new();
     let mut is_named = false;

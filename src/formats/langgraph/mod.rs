@@ -22,7 +22,7 @@ mod state;
 mod tests;
 mod thread;
 
-use crate::formats::format::{Format, Shape};
+use crate::formats::format::{Format, Home, Shape};
 use crate::formats::shared::document;
 use crate::formats::shared::states::Conversation;
 
@@ -40,6 +40,11 @@ pub static LANGGRAPH: Format = Format {
         let shows = thread.inside(THREAD).is_some() && thread.list(CHECKPOINTS).is_some();
         shows.then_some(0)
     },
+    // Where the deep agents' program keeps its threads; others have a place of their own.
+    home: Some(Home {
+        formerly: &[".deepagents"],
+        ..Home::database(".deepagents/.state", rows::DATABASE)
+    }),
     tables: Some(rows::TABLES),
     ..Format::only_read(
         "langgraph",

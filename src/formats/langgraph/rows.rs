@@ -14,10 +14,13 @@ use crate::error::Result;
 use crate::formats::shared::rows::{Rows, StoredSession, Tables, WithDocument, bytes, has, text};
 use crate::wire::json::{Object, array};
 
+/// The database's name where the deep agents' program has it.
+pub(super) const DATABASE: &str = "sessions.db";
+
 /// How threads stand in the database.
 pub(super) const TABLES: Tables = Tables {
     // It stands wherever its program has put it.
-    file: "checkpoints.sqlite",
+    file: DATABASE,
     shown_by: &[
         (CHECKPOINTS, &[OWNER, SPACE, ID, PARENT, KIND, STATE]),
         (WRITES, &[OWNER, SPACE, ID, TASK, CHANNEL]),

@@ -33,7 +33,7 @@ impl Names {
 
 /// Tells of one conversation, as a session that is called so where it has no id of its own; returns how many records
 /// it has, none where it is no conversation.
-fn tell<D: Document>(
+pub(in crate::formats) fn tell<D: Document>(
     text: Text<'_>,
     at: &Range<usize>,
     stem: &str,
@@ -60,7 +60,11 @@ pub(in crate::formats) fn sniff<D: Document>(head: &SourceHead<'_>) -> Option<us
 
 /// Tells of each conversation of a source.
 pub(in crate::formats) fn import<D: Document>(source: Source<'_>) -> Result<()> {
-    let held = Held::read(source.input)?;
+    import_held::<D>(&Held::read(source.input)?, source)
+}
+
+/// The same of a source that is held already.
+pub(in crate::formats) fn import_held<D: Document>(held: &Held, source: Source<'_>) -> Result<()> {
     let text = held.text();
     let (conversations, broken) = match text.bytes.get(held.start) {
         Some(b'[') => elements(text.bytes, held.start),

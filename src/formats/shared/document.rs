@@ -71,12 +71,16 @@ impl Member<'_> {
 
 /// Reads a session.
 pub(in crate::formats) fn import<D: Document>(source: Source<'_>) -> Result<()> {
-    let held = Held::read(source.input)?;
+    import_held::<D>(&Held::read(source.input)?, source)
+}
+
+/// The same of a source that is held already. It may be the list of records alone.
+pub(in crate::formats) fn import_held<D: Document>(held: &Held, source: Source<'_>) -> Result<()> {
     let teller = Teller::of(source.stem, D::LACKING, source.sink);
     let mut teller = ObjectTeller::of(held.text(), teller);
     let mut opened = Opened::<D>::read(held.start, &mut teller);
     let records = opened.tell(&mut teller)?;
-    teller.close(&held, opened.broken, records)
+    teller.close(held, opened.broken, records)
 }
 
 /// An object whose members were read.
@@ -90,10 +94,20 @@ pub(in crate::formats) struct Opened<D> {
 }
 
 impl<D: Document> Opened<D> {
-    /// Reads the members of the object that begins at `start`.
+    /// Reads the members of the object, or the list of records, that begins at `start`.
     pub(in crate::formats) fn read(start: usize, teller: &mut ObjectTeller<'_, '_>) -> Self {
         let text = teller.text;
         teller.begins = start;
+        if text.bytes.get(start) == Some(&b'[') {
+            let mut document = D::default();
+            let (records, broken) = document.records(text.bytes, start);
+            return Self {
+                document,
+                records,
+                is_listed: true,
+                broken,
+            };
+        }
         let (keys, broken) = members(text.bytes, start);
         let mut opened = Self {
             document: D::default(),
@@ -205,6 +219,11 @@ impl<'t, 's> ObjectTeller<'t, 's> {
         held.end(broken, teller.sink)?;
         teller.sink.progress(self.text.bytes.len() as u64, records);
         teller.close()
+    }
+
+    /// What tells, for the next text.
+    pub(in crate::formats) fn into_teller(self) -> Teller<'s> {
+        self.teller
     }
 
     /// Tells that the session ends, where more may follow.

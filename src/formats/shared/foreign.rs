@@ -20,6 +20,9 @@ const CONTAINERS: [(&[u8], &str); 3] = [
 /// What OpenClaw writes beside its sessions.
 const TRAJECTORY: &str = "an OpenClaw trajectory";
 
+/// Messages in parts that do not name their types.
+const GEMINI_REQUEST: &str = "a Gemini request";
+
 /// The record that shows a format which is not imported and would be taken for another.
 pub(in crate::formats) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
     if head.lists(|item| item.has_any(&["say", "ask"]) || is_amp(item.clone())) {
@@ -88,11 +91,7 @@ fn of_head(head: &SourceHead<'_>) -> Option<&'static str> {
         return Some("a Cline display log");
     }
     if head.lists(is_in_parts) {
-        return head
-            .records
-            .iter()
-            .find(|item| is_in_parts(item))
-            .map(of_parts);
+        return Some(GEMINI_REQUEST);
     }
     let document = head.object().and_then(of_document);
     let record = || head.first(|record| of_record(record).is_some());
@@ -113,17 +112,7 @@ fn of_document(object: &Keys<'_>) -> Option<&'static str> {
     let mut messages = object.list("messages").into_iter().flatten();
     let in_parts = messages.find(is_in_parts);
     let contents = object.list("contents").into_iter().flatten().next();
-    in_parts.or(contents).map(|message| of_parts(&message))
-}
-
-/// By a message that has parts: those of the AI SDK each name their type.
-fn of_parts(message: &Keys<'_>) -> &'static str {
-    let mut parts = message.list("parts").into_iter().flatten();
-    if parts.any(|part| part.has("type")) {
-        "an AI SDK conversation"
-    } else {
-        "a Gemini request"
-    }
+    in_parts.or(contents).map(|_| GEMINI_REQUEST)
 }
 
 /// By one record of a file of lines.

@@ -1,8 +1,8 @@
 //! What formats share: how a file's records are found, read and told, and how messages are written back.
 //!
-//! A format begins with a skeleton: lines of JSON (`linear`), one document (`document`, `conversations`, `ways`), rows of
-//! a database (`rows`), a stream of events (`stream`),
-//! lines of text (`transcript`). Deliberately absent: how any one tool spells its records.
+//! A format begins with a skeleton: lines of JSON (`linear`), one document (`document`, `conversations`, `ways`), a list
+//! of messages in any file (`histories`), rows of a database (`rows`), a stream of events (`stream`), lines of text
+//! (`transcript`). Deliberately absent: how any one tool spells its records.
 
 #[macro_use]
 pub(super) mod lazy;
@@ -22,6 +22,7 @@ pub(super) mod fields;
 pub(super) mod fold_check;
 pub mod foreign;
 pub(super) mod head;
+pub(super) mod histories;
 pub(super) mod linear;
 pub(super) mod lines;
 pub(super) mod list;

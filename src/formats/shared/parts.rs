@@ -89,6 +89,11 @@ pub(in crate::formats) fn media(
     }
 }
 
+/// A base64 text in the usual letters, where it may be in those of addresses, as Python's libraries write it.
+pub(in crate::formats) fn standard_base64(text: &str) -> String {
+    text.replace('-', "+").replace('_', "/")
+}
+
 /// The same where a format says that it is a picture.
 pub(in crate::formats) fn picture(part: Part) -> Part {
     match part {

@@ -17,7 +17,7 @@ use crate::model::{Message, Millis, UsageRecord};
 use crate::wire::Notes;
 
 pub(in crate::formats) use read::read;
-pub(in crate::formats) use sniff::{Kind, is_in_parts, is_plain, kind};
+pub(in crate::formats) use sniff::{Kind, is_in_parts, is_lines, is_plain, kind};
 
 /// A reply's message and what stands beside it.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Dialect;
-use super::sniff::is_lines;
+use super::sniff::{is_lines, kind};
 use crate::error::Result;
 use crate::formats::shared::conversations::Names;
 use crate::formats::shared::document::ObjectTeller;
@@ -26,7 +26,7 @@ pub(crate) fn read(dialect: &Dialect, source: Source<'_>) -> Result<()> {
         records: 0,
         names: Names::default(),
     };
-    if is_lines(source.input)? {
+    if is_lines(source.input, |head| Some(kind(head)?.0))? {
         return each_line(source.input, &mut reader).map(drop);
     }
     let held = Held::read(source.input)?;

@@ -136,12 +136,15 @@ fn message(message: &Keys<'_>) -> Option<Kind> {
     Some(Kind::Plain)
 }
 
-/// Whether a source of chat messages is JSON Lines, several of them, and not one document.
-pub(in crate::formats) fn is_lines(input: &dyn Input) -> Result<bool> {
+/// Whether a source is JSON Lines, several of them, and not one document, and its records show what is looked for.
+pub(in crate::formats) fn is_lines(
+    input: &dyn Input,
+    shows: impl Fn(&SourceHead<'_>) -> Option<usize>,
+) -> Result<bool> {
     let bytes = front(input)?;
     let bytes = without_mark(&bytes);
     let lines = bytes.split(|byte| *byte == b'\n');
     let mut filled = lines.filter(|line| skip_space(line, 0) < line.len());
     let several = filled.nth(1).is_some();
-    Ok(several && !is_complete(bytes) && kind(&SourceHead::lines(bytes)).is_some())
+    Ok(several && !is_complete(bytes) && shows(&SourceHead::lines(bytes)).is_some())
 }

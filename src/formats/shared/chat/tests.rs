@@ -17,7 +17,7 @@ use crate::formats::{
 use crate::formats::{
     aider, amp, anthropic, atif, chatgpt, claude_code, codex, continue_dev, copilot_cli, cursor,
     droid, gemini, kimi, kiro, openai, opencode, openhands_run, pi, qwen, roo, swe_agent,
-    vscode_chat,
+    ui_message, vscode_chat,
 };
 use crate::model::{Media, MediaSource, Message, Part, Role, Settings, Usage};
 
@@ -558,20 +558,22 @@ fn what_only_looks_like_a_known_format_is_not_taken_for_it() {
     let ui = r#"{"id":"m","role":"assistant","parts":[{"type":"tool-bash","toolCallId":"c","state":"input-available"}]}"#;
     let content = r#"{"role":"user","parts":[{"text":"Hello."}]}"#;
     let hermes = r#"{"session_id":"s","session_start":"2026","system_prompt":"p","messages":[{"role":"user","content":"a"}]}"#;
-    let ui_name = Some("an AI SDK conversation");
+    for text in [
+        format!("[{ui}]"),
+        format!("{ui}\n{ui}\n"),
+        format!(r#"{{"messages":[{ui}]}}"#),
+        format!("{{\"messages\":[{ui}]}}\n{{\"messages\":[{ui}]}}\n"),
+        format!(r#"{{"system":"s","messages":[{ui}]}}"#),
+        format!(r#"{{"model":"m","stream":true,"messages":[{ui}],"tools":[]}}"#),
+    ] {
+        assert_eq!(
+            sniffed(text.as_bytes()),
+            Some(&ui_message::UI_MESSAGE),
+            "{text}"
+        );
+    }
     let gemini_name = Some("a Gemini request");
     for (text, name) in [
-        (format!("[{ui}]"), ui_name),
-        (format!(r#"{{"messages":[{ui}]}}"#), ui_name),
-        (
-            format!("{{\"messages\":[{ui}]}}\n{{\"messages\":[{ui}]}}\n"),
-            ui_name,
-        ),
-        (format!(r#"{{"system":"s","messages":[{ui}]}}"#), ui_name),
-        (
-            format!(r#"{{"model":"m","stream":true,"messages":[{ui}],"tools":[]}}"#),
-            ui_name,
-        ),
         (format!("[{content}]"), gemini_name),
         (format!(r#"{{"contents":[{content}]}}"#), gemini_name),
         (hermes.to_owned(), Some("a Hermes session")),

@@ -1,0 +1,102 @@
+//! The importer: requests and responses in their order, with the instructions that hold.
+
+use std::ops::Range;
+
+use super::message;
+use crate::error::Result;
+use crate::formats::shared::document::{Document, Member, ObjectTeller};
+use crate::formats::shared::head::Keys;
+use crate::formats::shared::histories;
+use crate::formats::{Action, Cover, HideStep, Step, StepEntry};
+use crate::model::{HideKind, Message, Millis, Part, Role};
+use crate::wire::json::quoted;
+
+/// A history.
+#[derive(Default)]
+pub(super) struct History {
+    /// The instructions that hold, and the message that they are.
+    instructions: Option<(String, StepEntry)>,
+}
+
+impl Document for History {
+    const RECORDS: &'static str = "messages";
+    const LACKING: &'static [&'static str] = &["tool definitions"];
+
+    fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
+        match (member.key, member.word()) {
+            ("id" | "conversation_id", Some(id)) => teller.name(Some(id)),
+            ("title", title) => teller.end.title = title,
+            (key, _) => {
+                teller.end.other(key);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        let Some(mut said) = teller.read(at, message::read)? else {
+            return Ok(());
+        };
+        said.left_out
+            .drain(..)
+            .for_each(|kind| teller.end.other(kind));
+        teller.set("model", said.model.as_deref().map(quoted));
+        let mut messages = said.messages.into_iter();
+        for message in messages.by_ref().take(said.leading) {
+            teller.append(message, at, said.time, None)?;
+        }
+        // What answers tools alone says nothing of instructions where it has none.
+        if said.is_request && !(said.is_results && said.instructions.is_none()) {
+            self.instruct(said.instructions, said.time, at, teller)?;
+        }
+        for message in messages {
+            let is_reply = message.role == Role::Assistant;
+            let text = teller.text;
+            teller.pair(&message, text, at)?;
+            let step = Step::append(message, text.span(at)).at(said.time);
+            let usage = if is_reply { said.usage.take() } else { None };
+            teller.step(step.recorded(usage))?;
+        }
+        Ok(())
+    }
+}
+
+impl History {
+    /// From here on these instructions are sent, or none.
+    fn instruct(
+        &mut self,
+        new: Option<String>,
+        time: Option<Millis>,
+        at: &Range<usize>,
+        teller: &mut ObjectTeller<'_, '_>,
+    ) -> Result<()> {
+        let message = |text: &String| Message::new(Role::System, vec![Part::text(text)]);
+        let action = match (self.instructions.take(), &new) {
+            (None, None) => return Ok(()),
+            (Some((old, entry)), Some(new)) if old == *new => {
+                self.instructions = Some((old, entry));
+                return Ok(());
+            }
+            (None, Some(new)) => Action::Append(message(new)),
+            (Some((_, entry)), Some(new)) => Action::Hide(HideStep::replacing(entry, message(new))),
+            (Some((_, entry)), None) => {
+                Action::Hide(HideStep::of(HideKind::Drop, Cover::Range(entry, entry)))
+            }
+        };
+        let step = Step::new(action, teller.text.span(at)).at(time);
+        let entry = teller.step(step)?;
+        self.instructions = new.map(|new| (new, entry));
+        Ok(())
+    }
+}
+
+impl histories::History for History {
+    fn is_message(object: &Keys<'_>) -> bool {
+        let mut parts = object.list("parts").into_iter().flatten();
+        let is_kind = ["request", "response"]
+            .iter()
+            .any(|kind| object.is("kind", kind));
+        is_kind && parts.any(|part| part.has("part_kind"))
+    }
+}

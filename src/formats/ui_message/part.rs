@@ -1,0 +1,210 @@
+//! One part of a message: a text, a thought, a file, or a call with what became of it.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use crate::formats::shared::parts::{self, picture, redacted, said};
+use crate::model::{MediaSource, Part};
+use crate::wire::json::{Raw, decode, is_true, string, text_or_json, word};
+use crate::wire::{anthropic, gemini, media, openai};
+
+/// What stands for the result of a call that nobody let run, where no reason is given.
+const DENIED: &str = "Tool call execution denied.";
+
+lazy! {
+    /// What of a part is looked at. The last three rows are of version 4.
+    pub(super) struct Block {
+        r#type, text, state, filename, url, media_type = "mediaType", reference = "providerReference",
+        metadata = "providerMetadata", provider_executed = "providerExecuted", created_at = "createdAt", model, parts,
+        tool_name = "toolName", tool_call_id = "toolCallId", input, raw_input = "rawInput", output, approval,
+        error_text = "errorText",
+        invocation = "toolInvocation", args, result, step,
+        reasoning, details, data, mime_type = "mimeType",
+        content_type = "contentType", name,
+    }
+}
+
+lazy! {
+    struct Approval { approved, reason }
+
+    /// What a provider says beside a thought, by its own names.
+    struct Seal {
+        signature, redacted = "redactedData", encrypted = "reasoningEncryptedContent",
+        of_google = "thoughtSignature", provider = "provider_name",
+    }
+
+    /// A piece of a thought of version 4.
+    struct Detail { r#type, text, signature, data }
+}
+
+/// A call, and what became of it.
+pub(super) struct Called {
+    pub(super) call: Part,
+    pub(super) result: Option<Part>,
+}
+
+/// The call that a part is; none: the model was stopped while it wrote it.
+pub(super) fn called(block: &Block<'_>) -> Option<Called> {
+    let inner: Option<Block<'_>> = decode(block.invocation);
+    let is_old = inner.is_some();
+    let block = inner.as_ref().unwrap_or(block);
+    let kind = string(block.r#type).unwrap_or_default();
+    let name = string(block.tool_name);
+    let name = name.or_else(|| Some(kind.strip_prefix("tool-")?.to_owned()));
+    let state = string(block.state).unwrap_or_default();
+    if ["input-streaming", "partial-call"].contains(&state.as_str()) {
+        return None;
+    }
+    let id = string(block.tool_call_id);
+    let input = [block.input, block.args, block.raw_input];
+    let input = input.into_iter().flatten().next();
+    let result = |content, is_error| Some(parts::result(id.clone(), content, is_error));
+    let words = |text: Option<String>| text.map(Part::text).into_iter().collect();
+    let approval: Approval<'_> = decode(block.approval).unwrap_or_default();
+    let reason = || Some(said(approval.reason).unwrap_or_else(|| DENIED.to_owned()));
+    let result = match state.as_str() {
+        "output-available" | "result" => {
+            let given = if is_old {
+                within(block.result)
+            } else {
+                block.output
+            };
+            result(given.map_or_else(Vec::new, self::given), false)
+        }
+        "output-error" => result(words(string(block.error_text)), true),
+        "output-denied" => result(words(reason()), true),
+        "approval-responded" if approval.approved.is_some_and(|it| it.get() == "false") => {
+            result(words(reason()), true)
+        }
+        _ => None,
+    };
+    let call = parts::call(id, name, text_or_json(input));
+    Some(Called { call, result })
+}
+
+/// The value in an object that frames it, as Mastra keeps what some tools gave.
+fn within(raw: Raw<'_>) -> Raw<'_> {
+    lazy! { struct Frame { r#type, value } }
+    let frame: Frame<'_> = decode(raw).unwrap_or_default();
+    let is_content = word(frame.r#type).as_deref() == Some("content");
+    frame.value.filter(|_| !is_content).or(raw)
+}
+
+/// What a tool gave: blocks where it gave them as such with pictures among them, else a text or JSON.
+fn given(raw: &RawValue) -> Vec<Part> {
+    lazy! {
+        struct Given { r#type, value, content }
+        struct Piece { r#type, text, data, media_type = "mediaType", mime_type = "mimeType" }
+    }
+    let given: Given<'_> = decode(Some(raw)).unwrap_or_default();
+    let is_content = word(given.r#type).as_deref() == Some("content");
+    let list = if is_content {
+        given.value
+    } else {
+        given.content
+    };
+    let pieces: Vec<&RawValue> = decode(list).unwrap_or_default();
+    let read = |raw: &RawValue| {
+        let piece: Piece<'_> = decode(Some(raw)).unwrap_or_default();
+        match (word(piece.r#type).as_deref(), string(piece.data)) {
+            (Some("text"), _) => string(piece.text).map(Part::text),
+            (Some("image" | "audio" | "media" | "image-data" | "file-data"), Some(data)) => {
+                let kind = string(piece.media_type).or_else(|| string(piece.mime_type));
+                Some(Part::media(parts::media(
+                    MediaSource::Base64(data),
+                    kind,
+                    None,
+                )))
+            }
+            _ => None,
+        }
+    };
+    let blocks: Option<Vec<Part>> = pieces.into_iter().map(read).collect();
+    let has_media = |blocks: &Vec<Part>| blocks.iter().any(|block| block.as_text().is_none());
+    match blocks.filter(|blocks| has_media(blocks)) {
+        Some(blocks) => blocks,
+        None => text_or_json(Some(raw))
+            .map(Part::text)
+            .into_iter()
+            .collect(),
+    }
+}
+
+/// What a model thought, with what its provider needs to accept it back.
+pub(super) fn thoughts(block: &Block<'_>) -> Vec<Part> {
+    let details: Vec<Detail<'_>> = decode(block.details).unwrap_or_default();
+    if !details.is_empty() {
+        let part = |detail: Detail<'_>| match word(detail.r#type).as_deref() {
+            Some("redacted") => redacted(&string(detail.data).unwrap_or_default()),
+            _ => {
+                let text = string(detail.text).unwrap_or_default();
+                parts::sealed(text, string(detail.signature), anthropic::PROVIDER)
+            }
+        };
+        return details.into_iter().map(part).collect();
+    }
+    let text = string(block.text).or_else(|| string(block.reasoning));
+    let text = text.unwrap_or_default();
+    let beside: BTreeMap<String, &RawValue> = decode(block.metadata).unwrap_or_default();
+    for (provider, raw) in beside {
+        let seal: Seal<'_> = decode(Some(raw)).unwrap_or_default();
+        if let Some(data) = said(seal.redacted) {
+            return vec![redacted(&data)];
+        }
+        let provider = string(seal.provider).unwrap_or(provider);
+        let found = [
+            (seal.encrypted, openai::PROVIDER),
+            (seal.of_google, gemini::PROVIDER),
+            (seal.signature, &provider),
+        ];
+        let found = found
+            .into_iter()
+            .find_map(|(raw, of)| Some((said(raw)?, of)));
+        if let Some((signature, of)) = found {
+            return vec![Part::thinking(text, Some(signature), Some(of))];
+        }
+    }
+    let is_said = !text.is_empty();
+    Vec::from_iter(is_said.then(|| parts::thought(text)))
+}
+
+/// A picture or a file: by its address, its bytes, or the id that a provider gave it.
+pub(super) fn file(block: &Block<'_>) -> Option<Part> {
+    let types = [block.media_type, block.mime_type, block.content_type];
+    let media_type = types.into_iter().find_map(said);
+    let name = said(block.filename).or_else(|| said(block.name));
+    let ids: BTreeMap<String, String> = decode(block.reference).unwrap_or_default();
+    if let Some(id) = ids.into_values().next() {
+        let source = MediaSource::FileId(id);
+        return Some(Part::media(parts::media(source, media_type, name)));
+    }
+    let at = said(block.url).or_else(|| said(block.data))?;
+    let is_picture = media_type
+        .as_deref()
+        .is_some_and(|it| it.starts_with("image/"));
+    let part = if at.contains(':') {
+        media::attachment(at, media_type, name)
+    } else {
+        Part::media(parts::media(MediaSource::Base64(at), media_type, name))
+    };
+    Some(if is_picture { picture(part) } else { part })
+}
+
+/// Whether the provider ran a call itself, and says in the same reply what it gave.
+pub(super) fn is_hosted(block: &Block<'_>) -> bool {
+    is_true(block.provider_executed)
+}
+
+/// Whether two thoughts are pieces of one, which its provider has sealed once.
+pub(super) fn is_same_thought(one: &Part, other: &Part) -> bool {
+    let seal = |part: &Part| match part {
+        Part::Thinking {
+            signature,
+            provider,
+            ..
+        } if provider.as_deref() == Some(openai::PROVIDER) => signature.clone(),
+        _ => None,
+    };
+    seal(one).is_some_and(|own| seal(other) == Some(own))
+}

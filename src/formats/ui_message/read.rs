@@ -1,0 +1,114 @@
+//! The importers: messages as a program keeps them, and those of a thread of Mastra's.
+
+use std::ops::Range;
+
+use super::message;
+use super::{MESSAGES, THREAD};
+use crate::error::Result;
+use crate::formats::Step;
+use crate::formats::shared::chat::is_in_parts;
+use crate::formats::shared::document::{Document, Member, ObjectTeller};
+use crate::formats::shared::head::Keys;
+use crate::formats::shared::histories::History;
+use crate::formats::shared::parts::time;
+use crate::model::{Message, Part, Role};
+use crate::wire::json::{decode, quoted, string};
+
+/// A list of messages, or what a program has around it.
+#[derive(Default)]
+pub(super) struct Chat {
+    /// The system prompt, and where it stands.
+    system: Option<(String, Range<usize>)>,
+}
+
+impl Document for Chat {
+    const RECORDS: &'static str = "messages";
+
+    fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
+        match (member.key, member.word()) {
+            ("id" | "chatId" | "threadId", Some(id)) => teller.name(Some(id)),
+            ("title", title) => teller.end.title = title,
+            ("model", Some(model)) => teller.set("model", Some(quoted(&model))),
+            ("system", Some(system)) => self.system = Some((system, member.at.clone())),
+            ("createdAt", _) => teller.start.descent.begun = time(Some(member.raw)),
+            (key, _) => {
+                teller.end.other(key);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn begin(&mut self, _: &[Range<usize>], teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        teller.open()?;
+        let Some((system, at)) = self.system.take() else {
+            return Ok(());
+        };
+        teller.end.absent.retain(|what| what != "system prompt");
+        let message = Message::new(Role::System, vec![Part::text(system)]);
+        let step = Step::append(message, teller.text.span(&at));
+        teller.step(step).map(drop)
+    }
+
+    fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        tell(at, teller)
+    }
+}
+
+impl History for Chat {
+    /// Each of its parts names its type; those of others do not.
+    fn is_message(object: &Keys<'_>) -> bool {
+        let mut parts = object.list("parts").into_iter().flatten();
+        is_in_parts(object) && parts.any(|part| part.has("type"))
+    }
+}
+
+/// A thread of Mastra's.
+#[derive(Default)]
+pub(super) struct Thread;
+
+impl Document for Thread {
+    const RECORDS: &'static str = MESSAGES;
+
+    fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
+        lazy! {
+            struct Row { id, title, created_at = "createdAt", metadata }
+            struct About { path = "projectPath" }
+        }
+        if member.key != THREAD {
+            return false;
+        }
+        let row: Row<'_> = decode(Some(member.raw)).unwrap_or_default();
+        let about: About<'_> = decode(row.metadata).unwrap_or_default();
+        teller.name(string(row.id));
+        teller.end.title = string(row.title).filter(|title| !title.is_empty());
+        teller.end.cwd = string(about.path);
+        teller.start.descent.begun = time(row.created_at);
+        true
+    }
+
+    fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        tell(at, teller)
+    }
+}
+
+/// Tells of the messages that a record stands for.
+fn tell(at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+    let Some(said) = teller.read(at, message::read)? else {
+        return Ok(());
+    };
+    let is_silent = said.messages.is_empty() && said.left_out.is_empty();
+    let left_out = said
+        .left_out
+        .into_iter()
+        .chain(is_silent.then(|| "empty message".to_owned()));
+    left_out.for_each(|kind| teller.end.other(kind));
+    for (message, time) in said.messages {
+        let is_reply = message.role == Role::Assistant;
+        if is_reply {
+            teller.set("model", said.model.as_deref().map(quoted));
+        }
+        teller.append(message, at, time, said.usage.filter(|_| is_reply))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! What messages of each version say, alone and in Mastra's rows, and what is wrong with one.
+
+use serde_json::{Value, json};
+
+use super::{MASTRA, UI_MESSAGE, rows};
+use crate::formats::shared::contract::{TablesOf, read, sound, value_at};
+use crate::formats::shared::rows::Row;
+use crate::model::{Millis, Usage};
+
+const RUN: &[u8] = include_bytes!("../../../tests/data/ui-message/run.json");
+const CHAT: &[u8] = include_bytes!("../../../tests/data/ui-message/chat.json");
+const OLD: &[u8] = include_bytes!("../../../tests/data/ui-message/old.json");
+const LINES: &[u8] = include_bytes!("../../../tests/data/ui-message/lines.jsonl");
+const THREAD: &[u8] = include_bytes!("../../../tests/data/mastra/thread.json");
+
+#[test]
+fn a_message_is_as_many_as_the_model_was_sent_of_it() {
+    let session = &sound(&UI_MESSAGE, RUN);
+    assert_eq!(
+        session.said(),
+        [
+            "system: You mind the mill.",
+            "user: How many sacks are on both floors? | [Some(\"floor.png\") Some(\"image/png\")] | [None Some(\"application/pdf\")]",
+            "assistant: (Count both. Some(\"anthropic\")) | I count. | c1: count_sacks {\"floor\":1} | c2: count_sacks {\"floor\": | c3: look {} | c4: open_gate {}",
+            "tool: c1 false = {\"sacks\":12,\"exact\":1.0} | c2 true = no such floor | c3 false = dark | c4 true = Not at night.",
+            "assistant: (One.\n\nTwo. Some(\"openai\")) | c5: web_search {\"q\":\"sacks\"}",
+            "tool: c5 false = [{\"title\":\"Sacks\"}]",
+            "assistant: Twelve sacks 🌾.",
+            "user: And barrels?",
+            "assistant: I see thr",
+            "user: Go on.",
+            "assistant: c7: count_barrels {\"cellar\":true}",
+        ]
+    );
+    let steps = &session.steps;
+    assert_eq!(steps[1].time, Some(Millis(1_772_438_400_000)));
+    assert_eq!(steps[4].time, Some(Millis(1_772_438_403_000)));
+    assert_eq!(steps[2].settings["model"], "\"miller-2\"");
+    let counted = Usage::new(90, 7).cached(64, 0).reasoned(2);
+    assert_eq!(steps[8].usage, Some(counted));
+    assert!(steps.iter().all(|step| {
+        let is_cut = step.message().is_some_and(|message| message.interrupted);
+        is_cut == (step == &steps[8])
+    }));
+    let other = &session.end.other_records;
+    assert_eq!(
+        json!(other),
+        json!({"data-cursor": 1, "source-url": 1, "unfinished call": 1})
+    );
+    // Each stands behind the whole message.
+    assert_eq!(value_at(RUN, steps[6].records[0])["id"], "a1");
+}
+
+#[test]
+fn a_chat_says_more_than_its_messages() {
+    let session = &sound(&UI_MESSAGE, CHAT);
+    assert_eq!(session.start.id, "chat-7");
+    assert_eq!(session.end.title.as_deref(), Some("Wood"));
+    assert_eq!(session.end.absent, ["tool definitions"]);
+    assert_eq!(
+        session.said(),
+        [
+            "system: Be brief.",
+            "user: Which wood?",
+            "assistant: Oak.",
+            "user: No, softer.",
+            "assistant: {\"type\":\"hologram\",\"of\":\"a tree\"} | Pine.",
+        ]
+    );
+    assert_eq!(session.steps[0].settings["model"], "\"miller-2\"");
+    assert_eq!(session.end.opaque_blocks["hologram"], 1);
+    // Many of them in one list, or one a line.
+    let chat: Value = serde_json::from_slice(CHAT).expect("JSON");
+    let both = read(&UI_MESSAGE, json!([chat, chat]).to_string().as_bytes());
+    let lines = read(&UI_MESSAGE, format!("{chat}\n{chat}\n").as_bytes());
+    for told in [both, lines] {
+        let ids = told.sessions.iter().map(|it| &*it.start.id);
+        assert_eq!(ids.collect::<Vec<_>>(), ["chat-7", "chat-7-2"]);
+        assert!(told.sessions.iter().all(|it| it.said() == session.said()));
+    }
+}
+
+#[test]
+fn messages_may_be_lines() {
+    let session = &sound(&UI_MESSAGE, LINES);
+    assert_eq!(
+        session.said(),
+        [
+            "user: Is the sluice open?",
+            "assistant: It is.",
+            "user: Close it."
+        ]
+    );
+    assert_eq!(value_at(LINES, session.steps[2].records[0])["id"], "u2");
+}
+
+#[test]
+fn older_calls_begin_another_request_by_their_numbers() {
+    let session = &sound(&UI_MESSAGE, OLD);
+    assert_eq!(
+        session.said(),
+        [
+            "user: What is in the cellar? | [Some(\"cellar.png\") Some(\"image/png\")]",
+            "assistant: (Look. Some(\"anthropic\")) | {\"type\":\"redacted_thinking\",\"data\":\"aGlk\"} | c1: look {\"where\":\"cellar\"}",
+            "tool: c1 false = {\"seen\":[\"barrels\"]}",
+            "assistant: c2: look {\"where\":\"attic\"}",
+            "tool: c2 false = mice",
+            "assistant: Barrels.",
+        ]
+    );
+}
+
+#[test]
+fn a_thread_of_mastras_says_each_text_once_and_leaves_failures_out() {
+    let session = &sound(&MASTRA, THREAD);
+    assert_eq!(session.start.id, "mill:7");
+    assert_eq!(session.end.title.as_deref(), Some("Sacks"));
+    assert_eq!(session.end.cwd.as_deref(), Some("/home/miller/mill"));
+    assert_eq!(
+        session.said(),
+        [
+            "user: Count the sacks.",
+            "assistant: c1: count {\"floor\":1} | c2: count {\"floor\":9}",
+            "tool: c1 false = {\"sacks\":12} | c2 true = no such floor",
+            "assistant: Twelve.",
+            "user: And barrels?",
+            "user: Try again.",
+            "assistant: (Look below. None) | c3: see {}",
+            "tool: c3 false = Here:[None Some(\"image/png\")]",
+            "assistant: Three.",
+        ]
+    );
+    assert_eq!(session.end.other_records["error"], 1);
+    assert_eq!(session.steps[3].time, Some(Millis(1_772_438_403_773)));
+    assert_eq!(session.steps[1].settings["model"], "\"miller-2\"");
+    assert!(session.steps[3].settings.is_empty());
+}
+
+#[test]
+fn a_thread_is_put_together_of_its_rows() {
+    let document: Value = serde_json::from_slice(THREAD).expect("JSON");
+    let row = |value: &Value| -> Row {
+        let columns = value.as_object().expect("a row").iter();
+        let text = |value: &Value| match value {
+            Value::Object(_) => value.to_string().into(),
+            value => value.clone(),
+        };
+        columns
+            .map(|(key, value)| (key.clone(), text(value)))
+            .collect()
+    };
+    let tables = TablesOf(|table: &str| match table {
+        "mastra_threads" => {
+            let mut row = row(&document["mastra_thread"]);
+            row.insert("updatedAt".to_owned(), "2026-03-02T08:00:21.000Z".into());
+            vec![row]
+        }
+        _ => {
+            let rows = document["mastra_messages"].as_array().expect("a list");
+            rows.iter().map(row).collect()
+        }
+    });
+    assert!(rows::TABLES.are_in(&tables).expect("readable"));
+    let found = (rows::TABLES.document)(&tables, "mill:7").expect("readable");
+    let (stored, text) = found.expect("a thread");
+    assert_eq!(stored.updated, 1_772_438_421_000);
+    assert_eq!(stored.cwd.as_deref(), Some("/home/miller/mill"));
+    let listed = (rows::TABLES.sessions)(&tables).expect("readable");
+    assert_eq!(listed, [stored]);
+    assert_eq!(
+        serde_json::from_str::<Value>(&text).expect("JSON"),
+        document
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
+    let text = |role: &str| json!({"role": role, "parts": [{"type": "text", "text": "a"}]});
+    let told = read(
+        &UI_MESSAGE,
+        json!([text("robot"), 3, text("user"), {"role": "user", "parts": []}])
+            .to_string()
+            .as_bytes(),
+    );
+    assert_eq!(
+        told.reasons(),
+        ["unknown role 'robot'", "a message that is no object"]
+    );
+    assert_eq!(told.sessions[0].said(), ["user: a"]);
+    assert_eq!(told.sessions[0].end.other_records["empty message"], 1);
+}
