@@ -8,6 +8,7 @@ mod collecting;
 mod coming_back;
 mod growing;
 mod in_databases;
+mod in_joined_files;
 mod in_record_files;
 mod laws;
 mod mirrored;
