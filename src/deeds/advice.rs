@@ -267,6 +267,11 @@ pub fn hint(error: &Error) -> Option<String> {
             };
             format!("gunzip -c {path} | tract import -")
         }
+        Error::UnknownFormat {
+            known: Some(part), ..
+        } if part.ends_with("session part") => {
+            "import the session's folder: its files are read together".to_owned()
+        }
         Error::UnknownFormat { .. } | Error::EmptyFile { .. } => known_formats(),
         error => {
             let fixed = hint_on_history(error).or_else(|| hint_on_data(error));

@@ -80,6 +80,8 @@ pub struct Format {
     pub tables: Option<Tables>,
     /// How its tool keeps a session in many small files, if it does.
     pub small_files: Option<SmallFiles>,
+    /// How its tool keeps a session in several files of one folder, if it does.
+    pub joined_files: Option<JoinedFiles>,
     /// How a folder is one source, with a file for each record, if there are such.
     pub record_files: Option<RecordFiles>,
     /// The folder of `tests/data` with sources of this format.
@@ -133,6 +135,38 @@ pub struct SmallFiles {
     pub parts: &'static str,
     /// The document of a session, of its file's text, and those of its messages.
     pub document: fn(session: &str, messages: &[WithParts]) -> String,
+}
+
+/// How a tool keeps a session in several files of one folder, one of which shows it.
+#[derive(Clone, Copy)]
+pub struct JoinedFiles {
+    /// The name of the file that shows the session to which something in its folder belongs, by the path of that from
+    /// there on, with `/` between names: of `journal/1.jsonl` it may be `CURRENT`, and of `CURRENT` itself. None of
+    /// what belongs to no session.
+    pub shown_by: fn(path: &str) -> Option<String>,
+    /// Whether a file of that name shows a session, by its first 4 KiB.
+    pub shows: fn(front: &[u8]) -> bool,
+    /// The files that change while a session goes on, by their paths; some of them may not be there.
+    pub growing: fn(folder: &dyn SessionFolder, shown: &str) -> Result<Vec<String>>,
+    /// The document of a session, put together of its files.
+    pub document: fn(folder: &dyn SessionFolder, shown: &str) -> Result<String>,
+}
+
+/// The folder in which a session's files lie. Paths begin there, with `/` between names.
+pub trait SessionFolder {
+    /// The text of a file; none where there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] where it cannot be read.
+    fn text(&self, path: &str) -> Result<Option<String>>;
+
+    /// The names of what is in a folder, sorted; none where there is no folder.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] where it cannot be read.
+    fn names(&self, folder: &str) -> Result<Vec<String>>;
 }
 
 /// The text of a message's file, and those of its parts.
@@ -340,6 +374,7 @@ impl Format {
             home: None,
             tables: None,
             small_files: None,
+            joined_files: None,
             record_files: None,
             #[cfg(test)]
             fixtures: name,

@@ -22,6 +22,7 @@ mod chatgpt;
 mod claude_ai;
 mod claude_code;
 mod claude_stream;
+mod cline_cli;
 mod codex;
 mod codex_exec;
 mod continue_dev;
@@ -40,6 +41,7 @@ mod kimi;
 mod kiro;
 mod langgraph;
 mod llm;
+mod mistral_vibe;
 mod open_webui;
 mod openai;
 mod openai_agents;
@@ -74,8 +76,8 @@ use crate::model::{
 };
 
 pub use format::{
-    Agents, Everywhere, FRONT_BYTES, Format, Home, NewFile, RecordFiles, Resume, Shape, SmallFiles,
-    WithParts,
+    Agents, Everywhere, FRONT_BYTES, Format, Home, JoinedFiles, NewFile, RecordFiles, Resume,
+    SessionFolder, Shape, SmallFiles, WithParts,
 };
 pub use registry::FORMATS;
 pub use shared::continuation::{Continuer, Midway};

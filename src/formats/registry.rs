@@ -6,13 +6,12 @@ use crate::error::{Error, Result};
 use crate::formats::format::Format;
 use crate::formats::{
     aider, amp, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
-    claude_stream, codex, codex_exec, continue_dev, copilot_cli, crush, cursor, cursor_cli, droid,
-    event_log, exported, gemini, google_adk, goose, kimi, kiro, langgraph, llm, open_webui, openai, openai_agents, openai_stream, opencode, openhands, openhands_run, pi, pydantic_ai, qwen, responses, responses_stream, roo, specstory, swe_agent, ui_message, vscode_chat, zed,
+    claude_stream, cline_cli, codex, codex_exec, continue_dev, copilot_cli, crush, cursor, cursor_cli, droid, event_log, exported, gemini, google_adk, goose, kimi, kiro, langgraph, llm, mistral_vibe, open_webui, openai, openai_agents, openai_stream, opencode, openhands, openhands_run, pi, pydantic_ai, qwen, responses, responses_stream, roo, specstory, swe_agent, ui_message, vscode_chat, zed,
 };
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 52] = [
+pub static FORMATS: [&Format; 54] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -26,6 +25,8 @@ pub static FORMATS: [&Format; 52] = [
     &continue_dev::CONTINUE,
     &droid::DROID,
     &kimi::KIMI,
+    &cline_cli::CLINE_CLI,
+    &mistral_vibe::MISTRAL_VIBE,
     &atif::ATIF,
     &swe_agent::SWE_AGENT,
     &swe_agent::MINI_SWE_AGENT,

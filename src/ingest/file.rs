@@ -1,11 +1,12 @@
 //! A file as an importer's input. One that its tool has compressed since is read
-//! as what it was, a session that stands in a database, or in many small files, as the document that is
+//! as what it was, a session that stands in a database, or in several files, as the document that is
 //! put together of it, and a folder with a file for each record as lines.
 
 use std::io;
 use std::path::Path;
 
 use super::database;
+use super::joined_files;
 use super::packed::{self, Packed};
 use super::plain::{self, PlainFile};
 use super::record_files::{self, RecordFolder};
@@ -47,10 +48,12 @@ impl FileInput {
     ///
     /// As [`FileInput::open`].
     pub(crate) fn open_up_to(path: &Path, limit_bytes: u64) -> Result<Self> {
-        let made = match database::open(path)? {
-            None => small_files::open(path)?,
-            made => made,
-        };
+        let mut made = database::open(path)?;
+        for open in [small_files::open, joined_files::open] {
+            if made.is_none() {
+                made = open(path)?;
+            }
+        }
         if let Some(document) = made {
             return Ok(Self::made(document.stamp, Vec::new(), document));
         }
@@ -113,6 +116,7 @@ impl Input for FileInput {
 /// [`Error::Io`] if it cannot be looked at.
 pub fn stamp(path: &Path) -> Result<FileStamp> {
     let made = small_files::stamp(path).or_else(|| record_files::stamp(path));
+    let made = made.or_else(|| joined_files::stamp(path));
     made.unwrap_or_else(|| plain::stamp(path))
 }
 

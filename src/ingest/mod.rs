@@ -18,6 +18,7 @@ mod growth;
 mod held;
 mod import;
 mod inspect;
+mod joined_files;
 pub mod kin;
 mod messages;
 mod mirror;

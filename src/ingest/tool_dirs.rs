@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use super::database::{self, LOG};
 use super::file::FileInput;
 use super::file_along::{self, FileAlong};
+use super::joined_files;
 use super::record_files::is_record;
 use super::small_files;
 use crate::error::Result;
@@ -467,7 +468,7 @@ fn session_files(
             continue;
         }
         if kind.is_dir() {
-            if depth > 0 && !small_files::is_beside(&path) {
+            if depth > 0 && !small_files::is_beside(&path) && !joined_files::is_part(&path) {
                 if let Some(seen) = seen {
                     seen.extend(fs::canonicalize(&path));
                 }
@@ -475,9 +476,10 @@ fn session_files(
             }
         } else if kind.is_symlink() && seen.is_some() && path.is_dir() {
             links.push(path);
-        } else if (is_session_name(&path) || is_database_name(&path))
+        } else if (is_session_name(&path) || is_database_name(&path) || joined_files::is_shown(&path))
             // A link may lead to a file, or nowhere; pipes, sockets and devices are passed over.
             && leads_to_file(&path)
+            && !joined_files::is_part(&path)
         {
             files.push(path);
         }
@@ -522,9 +524,12 @@ fn is_database_name(path: &Path) -> bool {
         .is_some_and(|extension| DATABASES.iter().any(|it| extension == *it))
 }
 
-/// The file that could hold sessions, where a change of `path` is one of it: itself, or the database whose log
-/// this is.
+/// The file that could hold sessions, where a change of `path` is one of it: itself, the database whose log
+/// this is, or the file that shows the session to which this one belongs.
 pub fn changed_by(path: &Path) -> Option<PathBuf> {
+    if let Some(shown) = joined_files::shown_by(path) {
+        return Some(shown);
+    }
     let of_log = path.to_str().and_then(|name| name.strip_suffix(LOG));
     let path = of_log.map_or(path, Path::new);
     let is_one = is_database_name(path) || of_log.is_none() && is_session_name(path);

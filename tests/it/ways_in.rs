@@ -105,6 +105,7 @@ impl Home {
         }
         home.qwen();
         home.kimi();
+        home.cline();
         home.codex();
         home
     }
@@ -178,6 +179,29 @@ impl Home {
             file,
             agents,
         });
+    }
+
+    fn cline(&mut self) {
+        const ID: &str = "1793000000000_mill1";
+        let place = format!(".cline/data/sessions/{ID}");
+        macro_rules! text {
+            ($name:literal) => {
+                include_str!(concat!("../data/cline-cli/1793000000000_mill1/", $name)).to_owned()
+            };
+        }
+        let text = text!("1793000000000_mill1.messages.json");
+        let file = self.put(format!("{place}/{ID}.messages.json"), text);
+        let text = text!("1793000000000_mill1.json");
+        self.put(format!("{place}/{ID}.json"), text);
+        let text = text!("1793000000000_mill1.compaction.json");
+        self.put(format!("{place}/{ID}.compaction.json"), text);
+        let (name, text) = (
+            "agent_1793000004100_scout.messages.json",
+            text!("agent_1793000004100_scout.messages.json"),
+        );
+        let agents = vec![self.put(format!("{place}/{name}"), text)];
+        let id = ID.to_owned();
+        self.sessions.push(Session { id, file, agents });
     }
 
     /// A session that was put away.
@@ -425,6 +449,7 @@ fn a_file_that_lies_elsewhere_brings_nothing_that_lies_around_it() {
     home.gemini(true, &mut dice);
     home.qwen();
     home.kimi();
+    home.cline();
     home.codex();
     // A folder for each tool, with others beside it.
     for (number, session) in home.sessions.iter().enumerate() {

@@ -50,6 +50,8 @@ pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     notes.merge(found);
     Ok(Said {
         message,
+        time: None,
+        tools: None,
         usage: None,
         model: None,
     })

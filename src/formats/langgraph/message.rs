@@ -60,6 +60,8 @@ pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     notes.merge(found);
     Ok(Said {
         message,
+        time: None,
+        tools: None,
         usage: usage(made_of.usage_metadata, &["input_tokens", "output_tokens"]),
         model: model(made_of.response_metadata),
     })

@@ -1,6 +1,7 @@
 //! What must hold of every format, shown by its own sources in `tests/data`, so that it holds where
 //! no real session is at hand.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
@@ -11,8 +12,8 @@ use crate::formats::shared::lines::mend;
 use crate::formats::shared::rows::{Row, Rows};
 use crate::formats::sniff::sniff;
 use crate::formats::{
-    Action, BranchStart, Document, Export, Outgoing, Problem, SessionEnd, SessionStart, Sink,
-    Source, Step,
+    Action, BranchStart, Document, Export, Outgoing, Problem, SessionEnd, SessionFolder,
+    SessionStart, Sink, Source, Step,
 };
 use crate::formats::{Format, Shape};
 use crate::model::{MediaSource, Message, Millis, Part, Role, Settings, Span, Usage};
@@ -60,6 +61,51 @@ impl<F: Fn(&str) -> Vec<Row>> Rows for TablesOf<F> {
             bytes.sum(),
             newest.unwrap_or(0),
         )])
+    }
+}
+
+/// The files of a folder in memory, by their paths.
+#[derive(Clone, Default)]
+pub(in crate::formats) struct FolderOf(pub(in crate::formats) BTreeMap<String, String>);
+
+impl FolderOf {
+    /// The text files of a folder of `tests/data`, and of those inside it.
+    pub(in crate::formats) fn read(folder: &str) -> Self {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/data")
+            .join(folder);
+        let (mut found, mut open) = (BTreeMap::new(), vec![root.clone()]);
+        while let Some(folder) = open.pop() {
+            for entry in std::fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    open.push(path);
+                    continue;
+                }
+                let name = path.strip_prefix(&root).expect("it is inside");
+                let name = name.to_string_lossy().replace('\\', "/");
+                found.insert(name, std::fs::read_to_string(&path).expect("text"));
+            }
+        }
+        Self(found)
+    }
+}
+
+impl SessionFolder for FolderOf {
+    fn text(&self, path: &str) -> Result<Option<String>> {
+        Ok(self.0.get(path).cloned())
+    }
+
+    fn names(&self, folder: &str) -> Result<Vec<String>> {
+        let inside = self
+            .0
+            .keys()
+            .filter_map(|path| path.strip_prefix(folder)?.strip_prefix('/'));
+        let mut names: Vec<String> = inside
+            .map(|rest| rest.split('/').next().unwrap_or_default().to_owned())
+            .collect();
+        names.dedup();
+        Ok(names)
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::error::Result;
 use crate::formats::Input;
 use crate::formats::shared::chat::is_in_parts;
-use crate::formats::shared::head::{Keys, SourceHead, front, is_complete};
+use crate::formats::shared::head::{Keys, Layout, SourceHead, front, is_complete};
 use crate::formats::shared::records::without_mark;
 use crate::formats::shared::spans::skip_space;
 
@@ -22,6 +22,30 @@ const TRAJECTORY: &str = "an OpenClaw trajectory";
 
 /// Messages in parts that do not name their types.
 const GEMINI_REQUEST: &str = "a Gemini request";
+/// What the files of a session that stands in several are, where another of them shows it: by members that an object in one
+/// has.
+const PARTS: [(&str, &[&[&str]]); 2] = [
+    (
+        "a Cline CLI session part",
+        &[
+            &["source_message_count", "messages"],
+            &["session_id", "workspace_root", "started_at"],
+        ],
+    ),
+    (
+        "a Mistral Vibe session part",
+        &[
+            &["recovery_journal_record_version", "record_sha256"],
+            &["recovery_journal_segment", "manifest_version"],
+            &["checkpoint_version", "context"],
+            &["projection_state_version", "snapshot"],
+            &["runtime_state_version", "session_metadata"],
+            &["message", "source", "turn_index"],
+            &["generationStatus", "turnId"],
+            &["hook_bindings", "tool_groups"],
+        ],
+    ),
+];
 
 /// The record that shows a format which is not imported and would be taken for another.
 pub(in crate::formats) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
@@ -34,8 +58,12 @@ pub(in crate::formats) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
     if head.object().is_some_and(is_trajectory) {
         return Some(0);
     }
-    if let Some(at) = head.first(is_trajectory) {
-        return Some(at);
+    if head.lists(|item| part(item).is_some()) {
+        return Some(0);
+    }
+    let first = head.first(|record| is_trajectory(record) || part(record).is_some());
+    if first.is_some() {
+        return first;
     }
     // A thread alone is one of Amp's own.
     let is_thread = |record: &Keys<'_>| record.list("messages").into_iter().flatten().any(is_amp);
@@ -54,6 +82,14 @@ fn is_trajectory(record: &Keys<'_>) -> bool {
     schemas
         .iter()
         .any(|schema| record.is("traceSchema", schema))
+}
+
+/// Which part of a session an object is.
+fn part(object: &Keys<'_>) -> Option<&'static str> {
+    let is_one = |members: &&[&str]| members.iter().all(|key| object.has(key));
+    let mut parts = PARTS.iter();
+    let found = parts.find(|(_, known)| known.iter().any(is_one));
+    found.map(|(name, _)| *name)
 }
 
 /// Amp's blocks are Anthropic's, but for the results.
@@ -93,6 +129,9 @@ fn of_head(head: &SourceHead<'_>) -> Option<&'static str> {
     if head.lists(is_in_parts) {
         return Some(GEMINI_REQUEST);
     }
+    if head.layout == Layout::List {
+        return head.records.iter().find_map(part);
+    }
     let document = head.object().and_then(of_document);
     let record = || head.first(|record| of_record(record).is_some());
     document.or_else(|| of_record(&head.records[record()?]))
@@ -109,6 +148,9 @@ fn of_document(object: &Keys<'_>) -> Option<&'static str> {
     if is_trajectory(object) {
         return Some(TRAJECTORY);
     }
+    if let Some(part) = part(object) {
+        return Some(part);
+    }
     let mut messages = object.list("messages").into_iter().flatten();
     let in_parts = messages.find(is_in_parts);
     let contents = object.list("contents").into_iter().flatten().next();
@@ -123,6 +165,9 @@ fn of_record(record: &Keys<'_>) -> Option<&'static str> {
     if is_trajectory(record) {
         return Some(TRAJECTORY);
     }
+    if let Some(part) = part(record) {
+        return Some(part);
+    }
     let is_step = record.has("step_index") && record.has("source");
     is_step.then_some("an Antigravity session")
 }
@@ -133,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_is_not_imported_is_called_by_its_name() {
-        let known: [(&[u8], Option<&str>); 6] = [
+        let known: [(&[u8], Option<&str>); 9] = [
             (b"SQLite format 3\0...", Some("an SQLite database")),
             (b"\x1f\x8b\x08", Some("a gzip archive")),
             (
@@ -143,6 +188,18 @@ mod tests {
             (
                 b"{\"type\":\"metadata\",\"protocol_version\":\"1\"}\n{\"a\":1}\n",
                 Some("a log of Kimi CLI"),
+            ),
+            (
+                b"[{\"message\":{\"role\":\"user\"},\"source\":\"history\",\"turn_index\":0}]",
+                Some("a Mistral Vibe session part"),
+            ),
+            (
+                b"[{\"role\":\"user\",\"content\":\"a\",\"generationStatus\":\"completed\",\"turnId\":\"t\"}]",
+                Some("a Mistral Vibe session part"),
+            ),
+            (
+                b"{\"version\":1,\"source_message_count\":2,\"messages\":[]}",
+                Some("a Cline CLI session part"),
             ),
             (b"{\"a\":1}", None),
             (b"buy milk", None),

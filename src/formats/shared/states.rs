@@ -30,6 +30,8 @@ pub(in crate::formats) trait States: Default {
     const STATES: &'static str;
     /// What a state is called.
     const STATE: &'static str;
+    /// What the object lacks of what the model was sent, where `about` says nothing else.
+    const LACKING: &'static [&'static str] = &["tool definitions"];
     /// Whether a state names the one before it; else they stand in their order.
     const IS_LINKED: bool;
 
@@ -43,7 +45,12 @@ pub(in crate::formats) trait States: Default {
 /// What a message's record says.
 pub(in crate::formats) struct Said {
     pub(in crate::formats) message: Message,
+    /// When it was said, where that is not told by the state.
+    pub(in crate::formats) time: Option<Millis>,
+    /// What was counted for it: a reply, or a summary.
     pub(in crate::formats) usage: Option<Usage>,
+    /// The tools that are offered from here on, as JSON.
+    pub(in crate::formats) tools: Option<String>,
     /// The model that replied, as JSON.
     pub(in crate::formats) model: Option<String>,
 }
@@ -81,7 +88,7 @@ pub(in crate::formats) fn written(state: Object, now: &[usize], before: &[usize]
 
 impl<S: States> Document for Conversation<S> {
     const RECORDS: &'static str = S::MESSAGES;
-    const LACKING: &'static [&'static str] = &["tool definitions"];
+    const LACKING: &'static [&'static str] = S::LACKING;
     const LISTS: &'static [&'static str] = &[S::STATES];
 
     fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
@@ -238,10 +245,12 @@ impl<S> Conversation<S> {
         let model = said.model.clone();
         let model = model.filter(|_| behind.state.model != said.model);
         behind.state.model = model.clone().or(behind.state.model.take());
-        let step = Step::append(said.message.clone(), text.span(at))
-            .at(time)
+        let mut step = Step::append(said.message.clone(), text.span(at))
+            .at(said.time.or(time))
             .counted(said.usage)
             .by_model(model);
+        let tools = said.tools.clone().map(|tools| ("tools".to_owned(), tools));
+        step.settings.extend(tools);
         teller.follow(step, &mut behind.last)?;
         let entry = behind.last.map(|step| step.entry());
         behind.state.messages.push_back((number, entry));
@@ -276,6 +285,7 @@ impl<S> Conversation<S> {
             return Ok(());
         };
         let (mut replacements, mut open) = (Vec::new(), Vec::new());
+        let mut usage = None;
         for came in between {
             match came {
                 // Before which one they stand.
@@ -287,6 +297,7 @@ impl<S> Conversation<S> {
                     if let Some((at, Some(said))) = self.messages.get(*number) {
                         let text = teller.text;
                         teller.pair(&said.message, text, at)?;
+                        usage = said.usage.or(usage);
                         open.push(said.message.clone());
                     }
                 }
@@ -302,7 +313,7 @@ impl<S> Conversation<S> {
             .keeping(stays)
             .putting(replacements);
         let step = Step::new(Action::Hide(hide), teller.text.span(at)).at(time);
-        teller.follow(step, &mut behind.last)?;
+        teller.follow(step.counted(usage), &mut behind.last)?;
         // What came between stands there by this step.
         let mut made = 0;
         for came in between {

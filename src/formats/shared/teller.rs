@@ -10,8 +10,9 @@ use crate::formats::shared::records::Text;
 use crate::formats::{
     Action, BranchStart, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId,
 };
-use crate::model::{Message, Settings};
-use crate::wire::Notes;
+use crate::model::{Message, Part, Settings};
+use crate::wire::json::type_of;
+use crate::wire::{Notes, anthropic};
 
 /// Tells a sink of one session.
 pub(in crate::formats) struct Teller<'s> {
@@ -30,6 +31,8 @@ pub(in crate::formats) struct Teller<'s> {
     pub(in crate::formats) branch: Option<String>,
     steps: usize,
     is_open: bool,
+    /// How many results hold something, and in how many of these no block is of a known type.
+    results: [u64; 2],
 }
 
 impl<'s> Teller<'s> {
@@ -46,6 +49,7 @@ impl<'s> Teller<'s> {
             branch: None,
             steps: 0,
             is_open: false,
+            results: [0; 2],
         }
     }
 
@@ -76,6 +80,12 @@ impl<'s> Teller<'s> {
     /// Tells that the session ends.
     pub(in crate::formats) fn close(mut self) -> Result<()> {
         self.open()?;
+        // One among others may be odd; where all are, they are in a form that is not known.
+        let [all, unread] = self.results;
+        if all > 0 && all == unread {
+            let reason = format!("no block of its {all} tool results is of a known type");
+            self.sink.problem(Problem::new(0, reason))?;
+        }
         self.end.opaque_blocks = self.notes.opaque_blocks;
         self.sink.end(self.end)
     }
@@ -116,6 +126,14 @@ impl<'s> Teller<'s> {
     /// Tells of a step, which brings the settings that are due; gives the first entry that it makes, if it makes one.
     pub(in crate::formats) fn step(&mut self, mut step: Step) -> Result<StepEntry> {
         step.settings.extend(std::mem::take(&mut self.due));
+        for part in step.message().iter().flat_map(|message| &message.parts) {
+            if let Part::ToolResult { content, .. } = part
+                && !content.is_empty()
+            {
+                self.results[0] += 1;
+                self.results[1] += u64::from(content.iter().all(is_unknown));
+            }
+        }
         let entry = StepEntry {
             step: StepId(self.steps),
             replacement: matches!(step.action, Action::Hide(_)).then_some(0),
@@ -143,5 +161,61 @@ impl<'s> Teller<'s> {
     /// The number of the next step.
     pub(in crate::formats) fn next_step(&self) -> StepId {
         StepId(self.steps)
+    }
+}
+
+/// Whether a block of a result is of no known type: nobody would be sent it, and no text of it is seen.
+fn is_unknown(part: &Part) -> bool {
+    match part {
+        Part::Opaque { provider, data } if provider == anthropic::PROVIDER => {
+            !anthropic::may_be_given(data)
+        }
+        Part::Opaque { data, .. } => type_of(data).is_none(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::formats::Format;
+    use crate::formats::shared::contract::read;
+
+    /// What is wrong with messages in which a call is answered with each of these contents.
+    fn reasons(format: &str, contents: &[serde_json::Value]) -> Vec<String> {
+        let answered = contents.iter().enumerate().flat_map(|(at, content)| {
+            let id = format!("toolu_{at}");
+            let call = json!({"type": "tool_use", "id": id, "name": "look", "input": {}});
+            let result = json!({"type": "tool_result", "tool_use_id": id, "content": content});
+            [
+                json!({"role": "assistant", "content": [call]}),
+                json!({"role": "user", "content": [result]}),
+            ]
+        });
+        let messages: Vec<_> = answered.collect();
+        let source = json!({ "messages": messages }).to_string();
+        let format = Format::named(format).expect("known");
+        let told = read(format, source.as_bytes());
+        told.reasons().into_iter().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn results_that_are_all_in_a_form_that_is_not_known_are_a_problem() {
+        let own = json!([{"query": "ls", "result": "a", "success": true}]);
+        let typed = json!([{"type": "shell_output", "value": "a"}]);
+        let told = |count| {
+            vec![format!(
+                "no block of its {count} tool results is of a known type"
+            )]
+        };
+        assert_eq!(reasons("anthropic", &[own.clone(), typed]), told(2));
+        assert_eq!(reasons("anthropic", &[own.clone(), json!([])]), told(1));
+        // One among others is kept as it came.
+        let text = json!([{"type": "text", "text": "a"}]);
+        assert!(reasons("anthropic", &[own.clone(), text.clone()]).is_empty());
+        let found = json!([{"type": "search_result", "source": "s", "title": "t", "content": []}]);
+        assert!(reasons("anthropic", &[found]).is_empty());
+        assert!(reasons("anthropic", &[text, json!("a"), json!([])]).is_empty());
     }
 }

@@ -9,6 +9,7 @@ mod coming_back;
 mod forked_agents;
 mod growing;
 mod in_databases;
+mod in_joined_files;
 mod in_record_files;
 mod laws;
 mod mirrored;

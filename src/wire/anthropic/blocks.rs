@@ -101,6 +101,11 @@ pub(super) fn own(data: &str, place: Place) -> Option<Block<'static>> {
     }
 }
 
+/// Whether a block of the provider's own may stand in what a tool gave.
+pub fn may_be_given(data: &str) -> bool {
+    own(data, Place::Result).is_some()
+}
+
 /// Whether a part is a thought as the provider gave it, signed or sealed: it takes that back unchanged or not at all.
 pub fn is_thought(part: &Part) -> bool {
     match part {
