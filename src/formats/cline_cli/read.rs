@@ -119,7 +119,7 @@ impl Document for Session {
             None
         } else {
             teller.set("model", said.model);
-            Some(teller.append(message, at, said.time, said.usage)?)
+            Some(teller.append(message, at, said.time, said.usage.map(Into::into))?)
         };
         self.counted.push(Counted {
             id: said.id,

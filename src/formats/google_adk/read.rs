@@ -93,7 +93,7 @@ impl Session {
             message.clone(),
             at,
             event.time,
-            event.usage.filter(|_| is_reply),
+            event.usage.filter(|_| is_reply).map(Into::into),
         );
         let told = self.told(entry?, message, event.time, event);
         self.told.push(told);

@@ -108,7 +108,8 @@ fn tell(at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
         if is_reply {
             teller.set("model", said.model.as_deref().map(quoted));
         }
-        teller.append(message, at, time, said.usage.filter(|_| is_reply))?;
+        let usage = said.usage.filter(|_| is_reply).map(Into::into);
+        teller.append(message, at, time, usage)?;
     }
     Ok(())
 }
