@@ -6,12 +6,16 @@ use crate::error::{Error, Result};
 use crate::formats::format::Format;
 use crate::formats::{
     aider, amp, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
-    claude_stream, cline_cli, codex, codex_exec, continue_dev, copilot_cli, crush, cursor, cursor_cli, droid, event_log, exported, gemini, google_adk, goose, kimi, kiro, langgraph, llm, mistral_vibe, open_webui, openai, openai_agents, openai_stream, opencode, openhands, openhands_run, pi, pydantic_ai, qwen, responses, responses_stream, roo, specstory, swe_agent, ui_message, vscode_chat, zed,
+    claude_stream, cline_cli, codex, codex_exec, continue_dev, copilot_cli, crush, cursor,
+    cursor_cli, droid, event_log, exported, gemini, google_adk, goose, inspect, kimi, kiro,
+    langgraph, llm, mistral_vibe, open_webui, openai, openai_agents, openai_stream, opencode,
+    openhands, openhands_run, otel, pi, pydantic_ai, qwen, responses, responses_stream, roo,
+    specstory, swe_agent, ui_message, vscode_chat, zed,
 };
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 54] = [
+pub static FORMATS: [&Format; 56] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -48,6 +52,8 @@ pub static FORMATS: [&Format; 54] = [
     &ui_message::UI_MESSAGE,
     &pydantic_ai::PYDANTIC_AI,
     &google_adk::GOOGLE_ADK,
+    &otel::OTEL,
+    &inspect::INSPECT,
     &cursor::CURSOR,
     &cursor::CURSOR_TEXT,
     &cursor_cli::CURSOR_CLI,

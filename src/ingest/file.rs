@@ -1,11 +1,13 @@
 //! A file as an importer's input. One that its tool has compressed since is read
 //! as what it was, a session that stands in a database, or in several files, as the document that is
-//! put together of it, and a folder with a file for each record as lines.
+//! put together of it, a log of an evaluation in an archive as the object that it is in parts, and a folder with a file
+//! for each record as lines.
 
 use std::io;
 use std::path::Path;
 
 use super::database;
+use super::eval_archive::EvalArchive;
 use super::joined_files;
 use super::packed::{self, Packed};
 use super::plain::{self, PlainFile};
@@ -63,6 +65,13 @@ impl FileInput {
         let plain = PlainFile::open(path)?;
         let stamp = plain.stamp();
         let front = plain.front(packed::MAGIC_BYTES).map_err(Error::io(path))?;
+        if let Some(log) = EvalArchive::open(&plain, &front).map_err(Error::io(path))? {
+            if log.is_too_much {
+                return Err(too_much(path, plain.size_bytes()));
+            }
+            let problems = log.problems.clone();
+            return Ok(Self::made(stamp, problems, log));
+        }
         if !packed::is_packed(&front) {
             return Ok(Self {
                 is_plain: true,
@@ -72,11 +81,7 @@ impl FileInput {
         let packed_bytes = plain.size_bytes();
         let packed = Packed::open(plain, limit_bytes).map_err(Error::io(path))?;
         if packed.is_too_much() {
-            return Err(Error::ExpandsTooFar {
-                path: path.to_owned(),
-                packed_bytes,
-                most_mib: most_expanded(packed_bytes) >> 20,
-            });
+            return Err(too_much(path, packed_bytes));
         }
         match packed.size_bytes() {
             0 => Err(Error::TornFile {
@@ -96,6 +101,14 @@ impl FileInput {
             is_plain: false,
             problems,
         }
+    }
+}
+
+fn too_much(path: &Path, packed_bytes: u64) -> Error {
+    Error::ExpandsTooFar {
+        path: path.to_owned(),
+        packed_bytes,
+        most_mib: most_expanded(packed_bytes) >> 20,
     }
 }
 

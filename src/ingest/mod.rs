@@ -9,6 +9,7 @@ mod ahead;
 mod bases;
 mod called;
 pub mod database;
+mod eval_archive;
 mod export;
 pub mod family;
 mod file;

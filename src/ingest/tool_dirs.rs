@@ -500,14 +500,16 @@ fn is_closed(path: &Path) -> bool {
     path.is_dir() && fs::read_dir(path).is_err()
 }
 
-/// Whether a file of this name could be a session: `.json`, `.jsonl`, `.traj`, a chat history in Markdown, or one of
-/// them compressed. What a tool notes beside one (`.meta.json`) is none.
+/// Whether a file of this name could be a session: `.json`, `.jsonl`, `.traj`, `.eval`, a chat history in Markdown, or one
+/// of them compressed. What a tool notes beside one (`.meta.json`) is none.
 fn is_session_name(path: &Path) -> bool {
     let name = path.to_string_lossy();
     let name = without_end(&name);
     let plain = Path::new(name.strip_suffix(PACKED).unwrap_or(name));
     let extension = plain.extension().unwrap_or_default();
-    let is_one = ["jsonl", "json", "traj"].iter().any(|it| extension == *it);
+    let is_one = ["jsonl", "json", "traj", "eval"]
+        .iter()
+        .any(|it| extension == *it);
     let is_history = name.ends_with(HISTORY) || extension == "md" && is_in(plain, SPECSTORY);
     let is_one = is_one || is_history;
     is_one && !name.ends_with(".meta.json")

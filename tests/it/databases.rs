@@ -481,6 +481,83 @@ fn the_sessions_of_the_agents_sdk_come_in_from_their_database() {
 }
 
 #[test]
+fn threads_of_mastra_are_found_where_mastra_code_keeps_them() {
+    let sandbox = Sandbox::empty();
+    let thread = include_str!("../data/mastra/thread.json");
+    let document: Value = serde_json::from_str(thread).expect("JSON");
+    let mut row = document["mastra_thread"].clone();
+    row["updatedAt"] = "2026-03-02T08:00:21.000Z".into();
+    let tables = "CREATE TABLE mastra_threads (id TEXT PRIMARY KEY, resourceId TEXT, title TEXT, metadata TEXT,
+           createdAt TEXT, updatedAt TEXT);
+         CREATE TABLE mastra_messages (id TEXT PRIMARY KEY, thread_id TEXT, content TEXT, role TEXT, type TEXT,
+           createdAt TEXT, resourceId TEXT);";
+    let path = sandbox.home().join(".local/share/mastracode/mastra.db");
+    fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+    let rows: [(&str, &[Value]); 2] = [
+        ("mastra_threads", &[row]),
+        ("mastra_messages", &listed(&document, "mastra_messages")),
+    ];
+    let open = rows_of(&path, tables, &rows);
+    let before = files(&path);
+    let told = sandbox.ok(&["import", "--all", "-v"]);
+    assert!(told.contains("mastra mill-7"), "{told}");
+    assert_eq!(
+        files(&path),
+        before,
+        "neither touched, nor any file made beside them"
+    );
+    // What is put together of the rows says what the fixture says.
+    sandbox.write("thread.json", thread);
+    let again = sandbox.ok(&["import", "-v", "thread.json"]);
+    assert!(again.contains("Nothing new in mastra mill-7"), "{again}");
+    let add = "INSERT INTO mastra_messages VALUES ('m7', 'mill:7', '{\"format\":2,\"parts\":[{\"type\":\"text\",\"text\":\"Good night.\"}]}',
+        'user', 'v2', '2026-03-02T08:01:00.000Z', 'miller')";
+    open.execute(add, []).expect("written");
+    let grown = sandbox.ok(&["import", "--all", "-v"]);
+    assert!(grown.contains("1 new commit, now 10 messages"), "{grown}");
+}
+
+#[test]
+fn sessions_of_googles_kit_come_in_by_application_and_user() {
+    let sandbox = Sandbox::empty();
+    let session = include_str!("../data/google-adk/session.json");
+    let document: Value = serde_json::from_str(session).expect("JSON");
+    let mut row = document["adk_session"].clone();
+    row["state"] = "{}".into();
+    row["update_time"] = "2026-03-02 08:01:00.000000".into();
+    let mut other = row.clone();
+    other["user_id"] = "otto".into();
+    let events = listed(&document, "adk_events").into_iter().zip(0..);
+    let mut events: Vec<Value> = events
+        .map(|(event, at)| {
+            json!({"id": event["id"], "app_name": "mill", "user_id": "ida", "session_id": "s-1",
+                "invocation_id": event["invocation_id"], "timestamp": format!("2026-03-02 08:00:{at:02}.000000"),
+                "event_data": event.to_string()})
+        })
+        .collect();
+    let mut first = events[0].clone();
+    first["user_id"] = "otto".into();
+    events.push(first);
+    let tables = "CREATE TABLE sessions (app_name VARCHAR, user_id VARCHAR, id VARCHAR, state TEXT, create_time DATETIME,
+           update_time DATETIME, PRIMARY KEY (app_name, user_id, id));
+         CREATE TABLE events (id VARCHAR, app_name VARCHAR, user_id VARCHAR, session_id VARCHAR, invocation_id VARCHAR,
+           timestamp DATETIME, event_data TEXT, PRIMARY KEY (id, app_name, user_id, session_id));";
+    let rows: [(&str, &[Value]); 2] = [("sessions", &[row, other]), ("events", &events)];
+    let path = sandbox.work().join("agents/.adk/session.db");
+    fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+    drop(rows_of(&path, tables, &rows));
+    let told = sandbox.ok(&["import", "-v", "agents"]);
+    assert!(told.contains("google-adk mill-ida-s-1"), "{told}");
+    assert!(told.contains("google-adk mill-otto-s-1"), "{told}");
+    sandbox.write("session.json", session);
+    let again = sandbox.ok(&["import", "-v", "session.json"]);
+    assert!(
+        again.contains("Nothing new in google-adk mill-ida-s-1"),
+        "{again}"
+    );
+}
+
+#[test]
 fn goose_keeps_its_sessions_in_a_database_too() {
     let sandbox = Sandbox::empty();
     sandbox.ok(&["init"]);

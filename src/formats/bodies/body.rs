@@ -30,15 +30,15 @@ const ATTACHED: &str = "system";
 const PROVIDERS: [&Format; 3] = [&RESPONSES, &OPENAI, &ANTHROPIC];
 
 /// A body as it is read.
-pub(super) struct Body {
+pub(in crate::formats) struct Body {
     pub(super) format: &'static Format,
     /// Whether it asks; else it is a reply.
-    pub(super) is_request: bool,
+    pub(in crate::formats) is_request: bool,
     /// The model that is asked, or that answers.
     pub(super) model: Option<String>,
     /// Its messages, at their places in the source.
-    pub(super) steps: Vec<Step>,
-    pub(super) settings: Settings,
+    pub(in crate::formats) steps: Vec<Step>,
+    pub(in crate::formats) settings: Settings,
     pub(super) problems: Vec<Problem>,
     pub(super) end: SessionEnd,
 }
@@ -61,7 +61,7 @@ pub(super) fn recorded(_: &Format, record: &str) -> Option<RecordedRequest> {
 
 impl Body {
     /// Reads a body that stands at a place of the source; none where it is of no known provider.
-    pub(super) fn read(bytes: &[u8], span: Span) -> Result<Option<Self>> {
+    pub(in crate::formats) fn read(bytes: &[u8], span: Span) -> Result<Option<Self>> {
         if bytes.first() != Some(&b'{') {
             return Ok(None);
         }

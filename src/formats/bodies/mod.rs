@@ -20,9 +20,11 @@ mod joined;
 mod line;
 mod parts;
 mod read;
-mod telling;
 #[cfg(test)]
 mod tests;
+
+pub(in crate::formats) use body::Body;
+pub(in crate::formats) use parts::settle;
 
 use crate::formats::format::{Format, RecordFiles, Shape};
 use crate::wire::json::quoted;

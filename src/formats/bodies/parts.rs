@@ -1,13 +1,13 @@
-//! What changed inside a message between two requests, and what is never counted as a change.
+//! What of a message is never counted as a change between two requests.
 
 use crate::formats::shared::fields::Fields;
-use crate::model::{Message, Part};
+use crate::model::Part;
 use crate::wire::anthropic::MARK;
 use crate::wire::json::{is_object, tight};
 
 /// Leaves out what says nothing of arguments and of blocks that are kept as they are: white space between
 /// tokens, which a reply may have otherwise than the request that says it again, and marks for a cache.
-pub(super) fn settle(part: &mut Part) {
+pub(in crate::formats) fn settle(part: &mut Part) {
     match part {
         Part::Opaque { data, .. } => {
             if data.contains(MARK)
@@ -26,49 +26,4 @@ pub(super) fn settle(part: &mut Part) {
         Part::ToolResult { content, .. } => content.iter_mut().for_each(settle),
         _ => {}
     }
-}
-
-/// A part that is hidden, and what stands in its place.
-pub(super) type Changed = (u32, Option<Message>);
-
-/// The parts of a message that are gone, or results of tools that say something else; none where more than that
-/// is different.
-pub(super) fn changed(old: &Message, new: &Message) -> Option<Vec<Changed>> {
-    let frame = |message: &Message| Message {
-        parts: Vec::new(),
-        ..message.clone()
-    };
-    if frame(old) != frame(new) || new.parts.is_empty() {
-        return None;
-    }
-    if old.parts.len() == new.parts.len() {
-        other_results(old, new)
-    } else {
-        gone(old, new)
-    }
-}
-
-fn gone(old: &Message, new: &Message) -> Option<Vec<Changed>> {
-    let mut rest = new.parts.iter().peekable();
-    let mut hidden = Vec::new();
-    for (at, part) in (0..).zip(&old.parts) {
-        match rest.next_if_eq(&part) {
-            Some(_) => {}
-            None => hidden.push((at, None)),
-        }
-    }
-    rest.peek().is_none().then_some(hidden)
-}
-
-fn other_results(old: &Message, new: &Message) -> Option<Vec<Changed>> {
-    let call = |part: &Part| Some(part.as_result()?.0.to_owned());
-    let mut stubs = Vec::new();
-    for ((at, old), part) in (0..).zip(&old.parts).zip(&new.parts) {
-        if old == part {
-            continue;
-        }
-        call(old).filter(|old| call(part).as_ref() == Some(old))?;
-        stubs.push((at, Some(Message::new(new.role, vec![part.clone()]))));
-    }
-    Some(stubs)
 }

@@ -40,7 +40,7 @@ impl Document for Session {
         let row: Row<'_> = decode(Some(member.raw)).unwrap_or_default();
         let names = [row.app_name, row.user_id, row.id].map(said);
         let names: Option<Vec<String>> = names.into_iter().collect();
-        teller.name(names.map(|names| names.join("/")));
+        teller.name(names.map(|names| names.join(":")));
         true
     }
 

@@ -68,7 +68,7 @@ fn stored(row: &Row, (rows, size_bytes): (u64, u64)) -> Option<StoredSession> {
 fn name(row: &Row, id: &str) -> Option<String> {
     let names = ["app_name", "user_id", id].map(|column| text(row, column));
     let names: Option<Vec<&str>> = names.into_iter().collect();
-    Some(names?.join("/"))
+    Some(names?.join(":"))
 }
 
 fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {

@@ -28,7 +28,7 @@ fn covered(hide: &HideStep) -> (usize, usize) {
 #[test]
 fn events_say_messages_and_hide_what_is_sent_no_more() {
     let session = &sound(&GOOGLE_ADK, SESSION);
-    assert_eq!(session.start.id, "mill/ida/s-1");
+    assert_eq!(session.start.id, "mill:ida:s-1");
     assert_eq!(
         session.said(),
         [
@@ -116,7 +116,7 @@ fn a_session_is_put_together_of_its_rows_and_belongs_to_one_user() {
     assert!(rows::TABLES.are_in(&tables).expect("readable"));
     let listed = (rows::TABLES.sessions)(&tables).expect("readable");
     let ids: Vec<&str> = listed.iter().map(|it| &*it.id).collect();
-    assert_eq!(ids, ["mill/ida/s-1", "mill/otto/s-1"]);
+    assert_eq!(ids, ["mill:ida:s-1", "mill:otto:s-1"]);
     for (own, events) in listed.iter().zip([16, 1]) {
         let found = (rows::TABLES.document)(&tables, &own.id).expect("readable");
         let (stored, text) = found.expect("a session");

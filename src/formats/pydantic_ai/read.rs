@@ -20,6 +20,7 @@ pub(super) struct History {
 
 impl Document for History {
     const RECORDS: &'static str = "messages";
+    const MAY_BE_LIST: bool = true;
     const LACKING: &'static [&'static str] = &["tool definitions"];
 
     fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {

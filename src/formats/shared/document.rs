@@ -24,6 +24,8 @@ pub(in crate::formats) trait Document: Default {
     const LACKING: &'static [&'static str] = &["system prompt", "tool definitions"];
     /// With what these begin.
     const OPEN: u8 = b'[';
+    /// Whether the list of records may stand alone, without an object around it.
+    const MAY_BE_LIST: bool = false;
     /// Other members that are lists.
     const LISTS: &'static [&'static str] = &[];
 
@@ -98,7 +100,7 @@ impl<D: Document> Opened<D> {
     pub(in crate::formats) fn read(start: usize, teller: &mut ObjectTeller<'_, '_>) -> Self {
         let text = teller.text;
         teller.begins = start;
-        if text.bytes.get(start) == Some(&b'[') {
+        if D::MAY_BE_LIST && text.bytes.get(start) == Some(&b'[') {
             let mut document = D::default();
             let (records, broken) = document.records(text.bytes, start);
             return Self {

@@ -1,8 +1,9 @@
 //! What formats share: how a file's records are found, read and told, and how messages are written back.
 //!
 //! A format begins with a skeleton: lines of JSON (`linear`), one document (`document`, `conversations`, `ways`), a list
-//! of messages in any file (`histories`), rows of a database (`rows`), a stream of events (`stream`), lines of text
-//! (`transcript`). Deliberately absent: how any one tool spells its records.
+//! of messages in any file (`histories`), rows of a database (`rows`), a stream of events (`stream`), requests that each
+//! repeat what was said (`requests`), lines of text (`transcript`). Deliberately absent: how any one tool spells its
+//! records.
 
 #[macro_use]
 pub(super) mod lazy;
@@ -33,6 +34,7 @@ pub(crate) mod records;
 pub mod redacted;
 pub mod remarked;
 pub(super) mod remarks;
+pub(super) mod requests;
 pub mod rows;
 pub mod running;
 pub mod sent;

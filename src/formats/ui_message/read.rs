@@ -23,6 +23,7 @@ pub(super) struct Chat {
 
 impl Document for Chat {
     const RECORDS: &'static str = "messages";
+    const MAY_BE_LIST: bool = true;
 
     fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
         match (member.key, member.word()) {

@@ -1,8 +1,12 @@
 //! A conversation as its client sends it, told as steps: each request is what the list of messages is next.
+//!
+//! Deliberately absent: how a request is read, and which conversation it belongs to.
+
+mod changed;
 
 use std::collections::HashSet;
 
-use super::parts::changed;
+use self::changed::changed;
 use crate::error::Result;
 use crate::formats::shared::list::{following, matched};
 use crate::formats::shared::teller::Teller;
@@ -11,13 +15,13 @@ use crate::hash::ContentHash;
 use crate::model::{HideKind, Message, Millis, Role, Settings, Span};
 
 /// Tells a sink of a conversation.
-pub(super) struct Telling<'s> {
-    pub(super) teller: Teller<'s>,
+pub(in crate::formats) struct Telling<'s> {
+    pub(in crate::formats) teller: Teller<'s>,
     /// What the context is, in order.
     told: Vec<Told>,
     settings: Settings,
     /// How many requests said nothing new.
-    pub(super) repeated: u64,
+    pub(in crate::formats) repeated: u64,
 }
 
 /// A message of the context.
@@ -59,7 +63,7 @@ impl Fate {
 }
 
 impl<'s> Telling<'s> {
-    pub(super) fn new(teller: Teller<'s>) -> Self {
+    pub(in crate::formats) fn new(teller: Teller<'s>) -> Self {
         Self {
             teller,
             told: Vec::new(),
@@ -70,7 +74,7 @@ impl<'s> Telling<'s> {
 
     /// Tells what a request changes. Behind the last step stands the request itself, and its settings come
     /// with that.
-    pub(super) fn request(
+    pub(in crate::formats) fn request(
         &mut self,
         steps: Vec<Step>,
         settings: &Settings,
@@ -106,7 +110,7 @@ impl<'s> Telling<'s> {
     }
 
     /// Tells a reply.
-    pub(super) fn reply(&mut self, step: Step, time: Option<Millis>) -> Result<()> {
+    pub(in crate::formats) fn reply(&mut self, step: Step, time: Option<Millis>) -> Result<()> {
         let Action::Append(message) = step.action else {
             return Ok(());
         };

@@ -1,0 +1,106 @@
+//! Which requests belong together: those of one conversation, and those that go on from what another said.
+
+use std::collections::BTreeMap;
+
+use super::span::{Asked, Head};
+use crate::formats::shared::conversations::Names;
+use crate::hash::ContentHash;
+use crate::model::Message;
+
+/// A context, and the requests that it was sent with, oldest first.
+pub(super) struct Thread {
+    pub(super) id: String,
+    /// The session in whose conversation or trace it was begun.
+    pub(super) parent: Option<String>,
+    pub(super) requests: Vec<Head>,
+    conversation: Option<String>,
+    trace: String,
+    agent: Option<String>,
+    /// What the last request said, and what it was answered.
+    said: Vec<ContentHash>,
+}
+
+/// All contexts of a source.
+#[derive(Default)]
+pub(super) struct Joined {
+    pub(super) threads: Vec<Thread>,
+    names: Names,
+    /// The first session of each conversation, or trace.
+    firsts: BTreeMap<String, String>,
+}
+
+impl Joined {
+    /// Takes the next request.
+    pub(super) fn take(&mut self, head: Head, asked: &Asked) {
+        // Instructions may change on the way.
+        let said = asked
+            .input
+            .iter()
+            .filter(|message| !message.role.is_system());
+        let now: Vec<ContentHash> = said.map(Message::hash).collect();
+        let at = self.find(&head, &now).unwrap_or_else(|| {
+            let thread = self.begin(&head);
+            self.threads.push(thread);
+            self.threads.len() - 1
+        });
+        let thread = &mut self.threads[at];
+        if !now.is_empty() {
+            thread.said = now;
+        }
+        thread.said.extend(asked.reply.as_ref().map(Message::hash));
+        thread.trace.clone_from(&head.trace);
+        thread.requests.push(head);
+    }
+
+    /// The context that a request goes on with: of several the one with which it has most in common.
+    fn find(&self, head: &Head, now: &[ContentHash]) -> Option<usize> {
+        let shared = |thread: &Thread| {
+            let pairs = thread.said.iter().zip(now);
+            pairs.take_while(|(old, new)| old == new).count()
+        };
+        let goes_on = |thread: &Thread| {
+            let is_near = match &head.conversation {
+                Some(_) => true,
+                None => thread.trace == head.trace,
+            };
+            let count = shared(thread);
+            // What is not recorded may be whatever the same agent was sent.
+            if now.is_empty() || thread.said.is_empty() {
+                return is_near && thread.agent == head.agent;
+            }
+            if is_near {
+                count > 0 && (count + 1 >= thread.said.len() || thread.agent == head.agent)
+            } else {
+                count > 1 && count == thread.said.len()
+            }
+        };
+        let threads = self.threads.iter().enumerate();
+        let possible = threads.filter(|(_, thread)| thread.conversation == head.conversation);
+        let possible = possible.filter(|(_, thread)| goes_on(thread));
+        let found = possible.max_by_key(|(at, thread)| (shared(thread), *at));
+        found.map(|(at, _)| at)
+    }
+
+    fn begin(&mut self, head: &Head) -> Thread {
+        let unit = head.conversation.as_ref().unwrap_or(&head.trace);
+        let parent = self.firsts.get(unit).cloned();
+        let id = match (&parent, &head.agent) {
+            (None, _) => unit.clone(),
+            (Some(_), Some(agent)) => format!("{unit}-{agent}"),
+            (Some(_), None) => format!("{unit}-2"),
+        };
+        let id = self.names.of(id);
+        self.firsts
+            .entry(unit.clone())
+            .or_insert_with(|| id.clone());
+        Thread {
+            id,
+            parent,
+            requests: Vec::new(),
+            conversation: head.conversation.clone(),
+            trace: head.trace.clone(),
+            agent: head.agent.clone(),
+            said: Vec::new(),
+        }
+    }
+}

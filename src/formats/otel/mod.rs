@@ -1,0 +1,39 @@
+//! Traces of requests to models: spans of OpenTelemetry as OTLP has them in JSON, by its conventions for generative AI, by
+//! older ones of OpenLLMetry, and by those of OpenInference.
+//!
+//! Each request repeats what was said before it. Those that go on from one another are one session, whichever traces they
+//! are in; a context that begins anew is another one. Deliberately absent: spans of anything else, the order of a trace's
+//! steps, and any writing.
+//!
+//! # Source
+//!
+//! `docs/gen-ai` of <https://github.com/open-telemetry/semantic-conventions>; `packages` of
+//! <https://github.com/traceloop/openllmetry>; `spec` of <https://github.com/Arize-ai/openinference>;
+//! `pydantic_ai/_otel_messages.py` of <https://github.com/pydantic/pydantic-ai>.
+
+mod flat;
+mod joined;
+mod message;
+mod read;
+mod span;
+#[cfg(test)]
+mod tests;
+
+use crate::formats::format::{Format, Shape};
+
+/// Whose opaque blocks these are.
+const PROVIDER: &str = "otel";
+
+/// The members that hold spans, from the outside.
+const RESOURCES: &str = "resourceSpans";
+const SCOPES: &str = "scopeSpans";
+const SPANS: &str = "spans";
+
+/// The format.
+pub static OTEL: Format = Format {
+    aliases: &["otlp"],
+    tools: &["OpenTelemetry"],
+    seen: "traces of pydantic-ai 2.68 and of OpenLLMetry 0.62; OpenInference by its specification",
+    sniff: |head| head.first(|record| record.list(RESOURCES).is_some()),
+    ..Format::only_read("otel", Shape::Document, read::import)
+};

@@ -1,0 +1,199 @@
+//! Reads a source: its spans, which of them belong together, and then each context.
+//!
+//! No span is held: each is read again where it stands.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde_json::value::RawValue;
+
+use super::joined::{Joined, Thread};
+use super::span::{Asked, Head, asked, head};
+use super::{OTEL, RESOURCES, SCOPES, SPANS};
+use crate::error::Result;
+use crate::formats::shared::chat;
+use crate::formats::shared::records::{Held, LineReader, Record, Text, each_line};
+use crate::formats::shared::requests::Telling;
+use crate::formats::shared::spans::{elements, members};
+use crate::formats::shared::teller::Teller;
+use crate::formats::{Input, Problem, Sink, Source, Step, again};
+use crate::model::{Span, StatedUsage};
+use crate::wire::Notes;
+
+/// What a trace may lack of what a model was sent.
+const UNRECORDED: &str = "what was sent with some requests";
+
+pub(super) fn import(source: Source<'_>) -> Result<()> {
+    let input = source.input;
+    let mut spans = Spans {
+        sink: source.sink,
+        heads: Vec::new(),
+        others: BTreeMap::new(),
+        lone: 0,
+    };
+    if chat::is_lines(input, OTEL.sniff)? {
+        each_line(input, &mut spans)?;
+    } else {
+        let held = Held::read(input)?;
+        spans.resources(held.text(), held.start)?;
+        held.end(None, spans.sink)?;
+        let count = spans.heads.len() as u64;
+        spans.sink.progress(held.text().bytes.len() as u64, count);
+    }
+    let Spans {
+        sink,
+        mut heads,
+        others,
+        lone,
+    } = spans;
+    if heads.is_empty() {
+        return sink.problem(Problem::new(0, "no span of a request to a model"));
+    }
+    heads.sort_by_key(|head| head.start);
+    let mut joined = Joined::default();
+    for head in heads {
+        if let Some(asked) = read(input, head.place, &mut Notes::default(), &mut |reason| {
+            sink.problem(Problem::new(0, reason))
+        })? {
+            joined.take(head, &asked);
+        }
+    }
+    let mut beside = Some((others, lone));
+    for thread in joined.threads {
+        let (others, lone) = beside.take().unwrap_or_default();
+        tell(input, thread, others, lone, sink)?;
+    }
+    Ok(())
+}
+
+/// What the span at a place asked; none where it cannot be read, which is said.
+fn read(
+    input: &dyn Input,
+    place: Span,
+    notes: &mut Notes,
+    problem: &mut dyn FnMut(String) -> Result<()>,
+) -> Result<Option<Asked>> {
+    let text = again(input, place)?;
+    let raw = serde_json::from_str::<&RawValue>(&text).map_err(|error| error.to_string());
+    match raw.and_then(|raw| asked(raw, notes)) {
+        Ok(asked) => Ok(Some(asked)),
+        Err(reason) => problem(reason).map(|()| None),
+    }
+}
+
+/// Finds the spans.
+struct Spans<'s> {
+    sink: &'s mut dyn Sink,
+    heads: Vec<Head>,
+    /// How many others there are, by what they are called.
+    others: BTreeMap<String, u64>,
+    lone: u64,
+}
+
+impl LineReader for Spans<'_> {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self.sink
+    }
+
+    fn record(&mut self, record: Record<'_>) -> Result<()> {
+        self.resources(record.text, record.at.start)
+    }
+}
+
+impl Spans<'_> {
+    fn resources(&mut self, text: Text<'_>, start: usize) -> Result<()> {
+        for resource in self.list(text, start, RESOURCES)? {
+            for scope in self.list(text, resource.start, SCOPES)? {
+                for at in self.list(text, scope.start, SPANS)? {
+                    self.span(text, &at)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The elements of a list in the object that begins at `start`.
+    fn list(&mut self, text: Text<'_>, start: usize, key: &str) -> Result<Vec<Range<usize>>> {
+        let (keys, _) = members(text.bytes, start);
+        let list = keys.into_iter().find(|(name, _)| name == key);
+        let Some((_, at)) = list else {
+            return Ok(Vec::new());
+        };
+        let (found, broken) = elements(text.bytes, at.start);
+        if let Some(broken) = broken {
+            let problem = text.problem(text.bytes.len(), broken.reason());
+            self.sink.problem(problem)?;
+        }
+        Ok(found)
+    }
+
+    fn span(&mut self, text: Text<'_>, at: &Range<usize>) -> Result<()> {
+        let place = text.span(at);
+        match text.message(at, &mut self.lone, self.sink, |raw| head(raw, place))? {
+            Some(Ok(head)) => self.heads.push(head),
+            Some(Err(other)) => *self.others.entry(other).or_default() += 1,
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+/// Tells a sink of a context.
+fn tell(
+    input: &dyn Input,
+    thread: Thread,
+    others: BTreeMap<String, u64>,
+    lone: u64,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let mut teller = Teller::of(&thread.id, &[], sink);
+    teller.start.descent.spawned_by = thread.parent;
+    teller.end.other_records = others;
+    teller.end.lone_surrogates = lone;
+    teller.open()?;
+    let mut telling = Telling::new(teller);
+    let (mut stated, mut is_silent, mut is_unrecorded) = (StatedUsage::default(), false, false);
+    for Head { place, .. } in thread.requests {
+        let mut notes = std::mem::take(&mut telling.teller.notes);
+        let asked = read(input, place, &mut notes, &mut |_| Ok(()))?;
+        telling.teller.notes = notes;
+        let Some(asked) = asked else { continue };
+        for key in &asked.broken {
+            let reason = format!("{key} that is cut or no list of messages");
+            telling.teller.sink.problem(Problem::new(0, reason))?;
+        }
+        if asked.input.is_empty() {
+            is_unrecorded = true;
+        } else {
+            let steps = asked
+                .input
+                .into_iter()
+                .map(|message| Step::append(message, place));
+            telling.request(steps.collect(), &asked.settings, place, asked.start)?;
+        }
+        if let Some((model, usage)) = asked.model.as_ref().zip(asked.usage) {
+            let model = serde_json::from_str(model).unwrap_or_else(|_| model.clone());
+            stated.add(model, usage);
+        }
+        match asked.reply {
+            Some(reply) => {
+                let step = Step::append(reply, place)
+                    .by_model(asked.model)
+                    .counted(asked.usage);
+                telling.reply(step, asked.end)?;
+            }
+            None => is_silent |= asked.usage.is_some(),
+        }
+    }
+    let end = &mut telling.teller.end;
+    if telling.repeated > 0 {
+        end.other_records
+            .insert("request sent again".to_owned(), telling.repeated);
+    }
+    if is_unrecorded {
+        end.absent.push(UNRECORDED.to_owned());
+    }
+    // What was counted for replies that are not recorded has no other home.
+    end.stated = is_silent.then_some(stated);
+    telling.teller.close()
+}

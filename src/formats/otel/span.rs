@@ -1,0 +1,290 @@
+//! One span: what its attributes say of a request to a model.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::flat;
+use super::message;
+use crate::formats::bodies::{Body, settle};
+use crate::formats::shared::parts;
+use crate::model::{Message, Millis, Role, Settings, Span, Usage, base64};
+use crate::wire::Notes;
+use crate::wire::json::{Object, Raw, array, decode, is_object, quoted, string, tight};
+
+lazy! {
+    struct Record {
+        trace = "traceId", start = "startTimeUnixNano", end = "endTimeUnixNano", attributes,
+    }
+
+    struct Attribute { key, value }
+
+    struct Value { string = "stringValue", int = "intValue", double = "doubleValue", flag = "boolValue", list = "arrayValue" }
+
+    struct Tool { name, function, description, parameters }
+}
+
+/// What a span that asks a model says of itself, but for what was said.
+pub(super) struct Head {
+    pub(super) place: Span,
+    /// Nanoseconds since 1970.
+    pub(super) start: u64,
+    pub(super) trace: String,
+    /// The conversation that it is of, where its framework knows one.
+    pub(super) conversation: Option<String>,
+    pub(super) agent: Option<String>,
+}
+
+/// What a span that asks a model says.
+#[derive(Default)]
+pub(super) struct Asked {
+    pub(super) input: Vec<Message>,
+    /// The reply; of several the first.
+    pub(super) reply: Option<Message>,
+    pub(super) settings: Settings,
+    /// The model that answered, as JSON.
+    pub(super) model: Option<String>,
+    pub(super) usage: Option<Usage>,
+    pub(super) start: Option<Millis>,
+    pub(super) end: Option<Millis>,
+    /// What of it cannot be read.
+    pub(super) broken: Vec<&'static str>,
+}
+
+/// A span's attributes.
+pub(super) struct Attributes<'a>(BTreeMap<String, &'a RawValue>);
+
+impl<'a> Attributes<'a> {
+    fn of(raw: Raw<'a>) -> Self {
+        let all: Vec<Attribute<'a>> = decode(raw).unwrap_or_default();
+        let pairs = all.into_iter().filter_map(|attribute| {
+            let value: Value<'a> = decode(attribute.value)?;
+            let values = [
+                value.string,
+                value.int,
+                value.double,
+                value.flag,
+                value.list,
+            ];
+            Some((string(attribute.key)?, values.into_iter().flatten().next()?))
+        });
+        Self(pairs.collect())
+    }
+
+    pub(super) fn text(&self, key: &str) -> Option<String> {
+        parts::said(self.0.get(key).copied())
+    }
+
+    fn first(&self, keys: &[&str]) -> Option<String> {
+        keys.iter().find_map(|key| self.text(key))
+    }
+
+    /// A count, of the first of these that is one: it may be written as a text.
+    fn count(&self, keys: &[&str]) -> Option<u64> {
+        keys.iter().find_map(|key| {
+            let raw = self.0.get(*key).copied();
+            decode(raw).or_else(|| string(raw)?.parse().ok())
+        })
+    }
+
+    /// All whose keys begin so, with what follows.
+    pub(super) fn below(&self, prefix: &str) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        let from = self.0.range(prefix.to_owned()..);
+        let prefix = prefix.to_owned();
+        from.map_while(move |(key, raw)| Some((key.strip_prefix(&prefix)?, *raw)))
+    }
+}
+
+/// What a span is called that asks no model.
+pub(super) type Other = String;
+
+/// Reads what a span says of itself.
+pub(super) fn head(raw: &RawValue, place: Span) -> Result<Result<Head, Other>, String> {
+    let record: Record<'_> =
+        serde_json::from_str(raw.get()).map_err(|error| format!("a span: {error}"))?;
+    let of = Attributes::of(record.attributes);
+    let operation = of.first(&[
+        "gen_ai.operation.name",
+        "llm.request.type",
+        "openinference.span.kind",
+    ]);
+    let operation = operation.unwrap_or_default().to_lowercase();
+    let asks = [
+        "chat",
+        "text_completion",
+        "completion",
+        "generate_content",
+        "llm",
+    ];
+    if !asks.contains(&operation.as_str()) {
+        let kind = if operation.is_empty() {
+            "other"
+        } else {
+            &operation
+        };
+        return Ok(Err(format!("{kind} span")));
+    }
+    let id = |raw| string(raw).map(|id| in_hex(&id)).unwrap_or_default();
+    Ok(Ok(Head {
+        place,
+        start: nanos(record.start).unwrap_or_default(),
+        trace: id(record.trace),
+        conversation: of.first(&["gen_ai.conversation.id", "session.id"]),
+        agent: of.first(&["gen_ai.agent.name", "agent.name"]),
+    }))
+}
+
+/// Reads what was asked and answered.
+pub(super) fn asked(raw: &RawValue, notes: &mut Notes) -> Result<Asked, String> {
+    let record: Record<'_> =
+        serde_json::from_str(raw.get()).map_err(|error| format!("a span: {error}"))?;
+    let of = Attributes::of(record.attributes);
+    let mut asked = Asked {
+        start: nanos(record.start).map(millis),
+        end: nanos(record.end).map(millis),
+        usage: usage(&of),
+        ..Asked::default()
+    };
+    let mut listed = |key: &'static str| {
+        let text = of.text(key)?;
+        let found = message::listed(&text, notes);
+        if found.is_none() {
+            asked.broken.push(key);
+        }
+        found
+    };
+    let instructions = listed("gen_ai.system_instructions");
+    let input = listed("gen_ai.input.messages");
+    let output = listed("gen_ai.output.messages");
+    let is_of_conventions = input.is_some() || output.is_some();
+    let mut output = output.unwrap_or_default();
+    if is_of_conventions {
+        asked.input = instructions.into_iter().chain(input).flatten().collect();
+    } else {
+        let whole = of.text("input.value").and_then(|body| request(&body));
+        (asked.input, asked.settings) = match whole {
+            Some(found) => found,
+            None => (flat::messages(&of, &flat::INPUT, notes), Settings::new()),
+        };
+        output = flat::messages(&of, &flat::OUTPUT, notes);
+    }
+    asked.reply = output
+        .into_iter()
+        .find(|message| message.role == Role::Assistant);
+    let all = asked.input.iter_mut().chain(&mut asked.reply);
+    all.flat_map(|message| &mut message.parts).for_each(settle);
+    parts::checked(asked.input.iter().chain(&asked.reply))?;
+    let model = of.first(&["gen_ai.request.model", "llm.model_name"]);
+    asked.model = of
+        .text("gen_ai.response.model")
+        .or_else(|| model.clone())
+        .map(|it| quoted(&it));
+    let model = model.map(|model| ("model".to_owned(), quoted(&model)));
+    let tools = of
+        .text("gen_ai.tool.definitions")
+        .and_then(|text| tools(&text));
+    let tools = tools.map(|tools| ("tools".to_owned(), tools));
+    asked.settings.extend(model.into_iter().chain(tools));
+    for (key, name) in [
+        ("temperature", "temperature"),
+        ("top_p", "top_p"),
+        ("max_tokens", "max_tokens"),
+    ] {
+        let raw = of.0.get(&format!("gen_ai.request.{key}"));
+        let number = raw.map(|raw| raw.get().trim_matches('"').to_owned());
+        let number = number.filter(|it| it.parse::<f64>().is_ok());
+        asked
+            .settings
+            .extend(number.map(|number| (name.to_owned(), number)));
+    }
+    Ok(asked)
+}
+
+/// The request that a text is, as its provider was sent it.
+fn request(body: &str) -> Option<(Vec<Message>, Settings)> {
+    let place = Span {
+        offset: 0,
+        len: body.len() as u64,
+    };
+    let body = Body::read(body.as_bytes(), place).ok()??;
+    let messages = body
+        .steps
+        .into_iter()
+        .filter_map(|step| step.message().cloned());
+    body.is_request.then(|| (messages.collect(), body.settings))
+}
+
+/// Tools as a provider is offered them: each with its function inside, or flat.
+fn tools(text: &str) -> Option<String> {
+    let list: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+    let tool = |raw: &&RawValue| {
+        let tool: Tool<'_> = decode(Some(*raw))?;
+        if tool.function.is_some() {
+            return Some(tight(raw.get()));
+        }
+        let schema = tool.parameters.map_or("{}", RawValue::get);
+        let description = string(tool.description);
+        Some(parts::tool(
+            &string(tool.name)?,
+            description.as_deref(),
+            schema,
+        ))
+    };
+    let found: Option<Vec<String>> = list.iter().map(tool).collect();
+    found
+        .map(array)
+        .filter(|tools| is_object(&Object::new().raw("tools", tools).finish()))
+}
+
+/// What was counted, by each convention: of the input what a cache had is part.
+fn usage(of: &Attributes<'_>) -> Option<Usage> {
+    let input = of.count(&[
+        "gen_ai.usage.input_tokens",
+        "gen_ai.usage.prompt_tokens",
+        "llm.token_count.prompt",
+    ]);
+    let output = of.count(&[
+        "gen_ai.usage.output_tokens",
+        "gen_ai.usage.completion_tokens",
+        "llm.token_count.completion",
+    ]);
+    let cached = of.count(&[
+        "gen_ai.usage.cache_read.input_tokens",
+        "gen_ai.usage.cache_read_input_tokens",
+        "gen_ai.usage.details.cache_read_tokens",
+        "llm.token_count.prompt_details.cache_read",
+    ]);
+    let written = of.count(&[
+        "gen_ai.usage.cache_creation.input_tokens",
+        "gen_ai.usage.cache_creation_input_tokens",
+        "gen_ai.usage.details.cache_write_tokens",
+        "llm.token_count.prompt_details.cache_write",
+    ]);
+    let reasoning = of.count(&[
+        "gen_ai.usage.reasoning_tokens",
+        "gen_ai.usage.reasoning.output_tokens",
+        "gen_ai.usage.details.reasoning_tokens",
+        "llm.token_count.completion_details.reasoning",
+    ]);
+    let usage = Usage::new(input?, output.unwrap_or_default());
+    let usage = usage.cached(cached.unwrap_or_default(), written.unwrap_or_default());
+    Some(usage.reasoned(reasoning.unwrap_or_default()))
+}
+
+/// An id in hexadecimal digits, as OTLP has it; Python's writer has it in base64.
+fn in_hex(id: &str) -> String {
+    let bytes = base64::decode(id).filter(|_| id.ends_with('='));
+    match bytes {
+        Some(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        None => id.to_lowercase(),
+    }
+}
+
+fn nanos(raw: Raw<'_>) -> Option<u64> {
+    let nanos = decode(raw).or_else(|| string(raw)?.parse().ok());
+    nanos.filter(|nanos| *nanos > 0)
+}
+
+fn millis(nanos: u64) -> Millis {
+    Millis((nanos / 1_000_000) as i64)
+}

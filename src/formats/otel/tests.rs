@@ -1,0 +1,204 @@
+//! What spans say by each convention, which of them belong together, and what is wrong with one.
+
+use serde_json::{Value, json};
+
+use super::OTEL;
+use crate::formats::Action;
+use crate::formats::shared::contract::read;
+use crate::model::{HideKind, Millis, Usage};
+
+const CONVENTIONS: &[u8] = include_bytes!("../../../tests/data/otel/conventions.json");
+const BATCHES: &[u8] = include_bytes!("../../../tests/data/otel/batches.jsonl");
+
+#[test]
+fn requests_of_one_conversation_are_one_session_and_each_says_what_was_sent() {
+    let told = read(&OTEL, CONVENTIONS);
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let [main, helper] = &told.sessions[..] else {
+        panic!("{}", told.sessions.len());
+    };
+    assert_eq!(main.start.id, "mill-7");
+    assert_eq!(
+        main.said(),
+        [
+            "system: You mind the mill.",
+            "user: How many sacks?",
+            "assistant: (Count both. None) | c1: count {\"floor\":1} | c2: count {\"floor\":9}",
+            "tool: c1 false = {\"sacks\":12} | c2 false = no such floor",
+            "assistant: Twelve sacks 🌾.",
+            "user: And barrels?",
+            "assistant: Three barrels.",
+            "Drop: ",
+            "user: Sacks and barrels were counted.",
+            "user: Good.",
+            "assistant: Good night.",
+        ]
+    );
+    let steps = &main.steps;
+    assert_eq!(steps[2].usage, Some(Usage::new(90, 30).reasoned(4)));
+    assert_eq!(steps[4].usage, Some(Usage::new(120, 9).cached(64, 0)));
+    assert_eq!(steps[1].time, Some(Millis(1_772_438_401_000)));
+    assert_eq!(steps[2].time, Some(Millis(1_772_438_402_000)));
+    assert_eq!(steps[2].settings["model"], "\"miller-2-2026\"");
+    assert_eq!(steps[3].settings["temperature"], "0.5");
+    let tools: Value = serde_json::from_str(&steps[1].settings["tools"]).expect("JSON");
+    assert_eq!(tools[0]["function"]["name"], "count");
+    assert!(matches!(&steps[7].action, Action::Hide(hide) if hide.kind == HideKind::Drop));
+    let other = &main.end.other_records;
+    assert_eq!(
+        json!(other),
+        json!({"execute_tool span": 1, "invoke_agent span": 1})
+    );
+    assert_eq!(helper.start.id, "mill-7-helper");
+    assert_eq!(helper.start.descent.spawned_by.as_deref(), Some("mill-7"));
+    assert_eq!(
+        helper.said(),
+        [
+            "system: You help.",
+            "user: Look up barrels.",
+            "assistant: Three."
+        ]
+    );
+}
+
+#[test]
+fn batches_are_lines_and_each_convention_says_the_same() {
+    let told = read(&OTEL, BATCHES);
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let [inference, older] = &told.sessions[..] else {
+        panic!("{}", told.sessions.len());
+    };
+    assert_eq!(inference.start.id, "s-9");
+    assert_eq!(
+        inference.said(),
+        [
+            "system: Be brief.",
+            "user: Which wood? | [None Some(\"image/png\")]",
+            "assistant: c1: look {\"at\":\"beam\"}",
+            "tool: c1 false = oak",
+            "assistant: Oak.",
+        ]
+    );
+    assert_eq!(
+        inference.steps[2].usage,
+        Some(Usage::new(50, 5).cached(16, 0))
+    );
+    assert_eq!(inference.steps[3].settings["temperature"], "0");
+    assert_eq!(older.start.id, "5b8aa5a2d2c872e8321cf37308d69df2");
+    assert_eq!(
+        older.said(),
+        [
+            "user: Is the sluice open?",
+            "assistant: d1: look {}",
+            "tool: d1 false = open",
+            "assistant: It is.",
+        ]
+    );
+    assert_eq!(older.steps[3].usage, Some(Usage::new(20, 3)));
+    assert_eq!(inference.end.other_records["other span"], 1);
+}
+
+/// A span with these attributes, all texts or numbers.
+fn span(trace: &str, start: u64, attributes: &Value) -> Value {
+    let attributes = attributes.as_object().expect("an object").iter();
+    let attributes: Vec<Value> = attributes
+        .map(|(key, value)| match value {
+            Value::String(_) => json!({"key": key, "value": {"stringValue": value}}),
+            number => json!({"key": key, "value": {"intValue": number}}),
+        })
+        .collect();
+    json!({"traceId": trace, "startTimeUnixNano": start.to_string(), "attributes": attributes})
+}
+
+fn trace(spans: &[Value]) -> Vec<u8> {
+    let scopes = json!([{"spans": spans}]);
+    json!({"resourceSpans": [{"scopeSpans": scopes}]})
+        .to_string()
+        .into_bytes()
+}
+
+#[test]
+fn what_goes_on_from_another_trace_is_the_same_session() {
+    let said = |role: &str, text: &str| json!({"role": role, "parts": [{"type": "text", "content": text}]});
+    let ask = |trace: &str, start, input: &[Value], output: Value| {
+        span(
+            trace,
+            start,
+            &json!({"gen_ai.operation.name": "chat", "gen_ai.input.messages": json!(input).to_string(),
+            "gen_ai.output.messages": json!([output]).to_string()}),
+        )
+    };
+    let (hello, hi) = (said("user", "Hello."), said("assistant", "Hi."));
+    let more = [hello.clone(), hi.clone(), said("user", "Bye.")];
+    // Python writes ids in base64.
+    let spans = [
+        ask(
+            "CvdlGRbNQ92ESOshHIAxnA==",
+            1,
+            std::slice::from_ref(&hello),
+            hi.clone(),
+        ),
+        ask(
+            "BB",
+            2,
+            std::slice::from_ref(&hello),
+            said("assistant", "Yes?"),
+        ),
+        ask("CC", 3, &more, said("assistant", "Goodbye.")),
+    ];
+    let told = read(&OTEL, &trace(&spans));
+    let sessions: Vec<(&str, Vec<String>)> = told
+        .sessions
+        .iter()
+        .map(|it| (&*it.start.id, it.said()))
+        .collect();
+    assert_eq!(
+        sessions,
+        [
+            (
+                "0af7651916cd43dd8448eb211c80319c",
+                [
+                    "user: Hello.",
+                    "assistant: Hi.",
+                    "user: Bye.",
+                    "assistant: Goodbye."
+                ]
+                .map(str::to_owned)
+                .to_vec()
+            ),
+            (
+                "bb",
+                ["user: Hello.", "assistant: Yes?"]
+                    .map(str::to_owned)
+                    .to_vec()
+            ),
+        ]
+    );
+}
+
+#[test]
+fn what_is_not_recorded_is_said_to_be_missing_and_its_tokens_are_counted() {
+    let counted = json!({"gen_ai.operation.name": "chat", "gen_ai.request.model": "m",
+        "gen_ai.usage.input_tokens": 7, "gen_ai.usage.output_tokens": 2});
+    let cut = json!({"gen_ai.operation.name": "chat", "gen_ai.request.model": "m",
+        "gen_ai.input.messages": "[{\"role\":\"user\",\"parts\":[{\"type\":\"te",
+        "gen_ai.output.messages": "[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"Yes.\"}]}]"});
+    let told = read(
+        &OTEL,
+        &trace(&[span("aa", 1, &counted), span("aa", 2, &cut)]),
+    );
+    assert_eq!(
+        told.reasons(),
+        ["gen_ai.input.messages that is cut or no list of messages"]
+    );
+    let session = &told.sessions[0];
+    assert_eq!(session.said(), ["assistant: Yes."]);
+    assert_eq!(session.end.absent, ["what was sent with some requests"]);
+    let stated = session.end.stated.as_ref().expect("what the trace says");
+    assert_eq!(stated.models[0].usage(), Usage::new(7, 2));
+    let nothing = read(
+        &OTEL,
+        &trace(&[span("aa", 1, &json!({"http.request.method": "GET"}))]),
+    );
+    assert_eq!(nothing.reasons(), ["no span of a request to a model"]);
+}
