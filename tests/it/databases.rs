@@ -540,6 +540,94 @@ fn crush_keeps_the_sessions_of_a_project_in_a_database() {
 }
 
 #[test]
+fn openclaw_keeps_the_sessions_of_each_agent_in_a_database() {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    let lines = include_str!("../data/openclaw/session.jsonl");
+    let lines: Vec<&str> = lines.lines().collect();
+    let id = "5e551000-0000-4000-8000-000000000007";
+    let other = lines[0].replace("000000000007", "000000000008");
+    let event = |session: &str, number: usize, line: &str| json!({"session_id": session, "seq": number, "event_json": line, "created_at": 1_772_438_400_000_i64});
+    let own = lines[..8].iter().enumerate();
+    let mut events: Vec<Value> = own.map(|(at, line)| event(id, at, line)).collect();
+    // A session that the agent of the first started.
+    let agent = id.replace("000000000007", "000000000008");
+    events.extend([event(&agent, 0, &other), event(&agent, 1, lines[3])]);
+    let window = |id: &str, key: &str, starter: Option<&str>| json!({"session_id": id, "session_key": key, "spawned_by": starter, "transcript_updated_at": null});
+    let windows = [
+        window(&agent, "agent:main:subagent:1", Some("agent:main:main")),
+        window(id, "agent:main:main", None),
+    ];
+    let nodes = [json!({"session_key": "agent:main:main", "current_session_id": id})];
+    let tables = "CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, created_at INTEGER,
+           event_zstd BLOB, event_utf8_bytes INTEGER);
+         CREATE TABLE session_windows (session_id TEXT, session_key TEXT, spawned_by TEXT, transcript_updated_at INTEGER);
+         CREATE TABLE session_nodes (session_key TEXT, current_session_id TEXT);";
+    let rows: [(&str, &[Value]); 3] = [
+        ("transcript_events", &events),
+        ("session_windows", &windows),
+        ("session_nodes", &nodes),
+    ];
+    let path = sandbox
+        .home()
+        .join(".openclaw/agents/mara/agent/openclaw-agent.sqlite");
+    let open = rows_of(&path, tables, &rows);
+    // One that the tool has packed.
+    let pack = |number: i64, line: &str| {
+        let packed = zstd::encode_all(line.as_bytes(), 1).expect("packed");
+        let set =
+            "UPDATE transcript_events SET event_json = NULL, event_zstd = ?1, event_utf8_bytes = ?2
+            WHERE session_id = ?3 AND seq = ?4";
+        let done = open.execute(set, params![packed, line.len() as i64, id, number]);
+        assert_eq!(done.expect("written"), 1);
+    };
+    pack(5, lines[5]);
+    let before = files(&path);
+    let listed = sandbox.ok(&["import", "--all", "--list"]);
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+    assert!(
+        listed.contains("openclaw") && listed.contains("Count the sacks."),
+        "{listed}"
+    );
+    let first = sandbox.tract(&["watch", "--once"]);
+    assert_eq!(
+        files(&path),
+        before,
+        "neither touched, nor any file made beside them"
+    );
+    assert!(first.contains("openclaw/5e551000"), "{first}");
+    // What the mark leads away from is not sent, and a branch.
+    let log = sandbox.ok(&["log", "openclaw-5e551000", "--oneline"]);
+    assert!(
+        log.contains("sacks.txt") && !log.contains("Given up."),
+        "{log}"
+    );
+    let branches = sandbox.ok(&["branch"]);
+    assert!(
+        branches.contains("leaf-1") && branches.contains("agent-5e551000"),
+        "{branches}"
+    );
+    let more = "INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES (?1, ?2, ?3, 1772438406000)";
+    for (at, line) in lines.iter().enumerate().skip(8) {
+        open.execute(more, params![id, at as i64, line])
+            .expect("written");
+    }
+    let grown = sandbox.tract(&["watch", "--once"]);
+    assert!(grown.contains("1 new commit"), "{grown}");
+    // It says what its lines would say.
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    sandbox.write("session.jsonl", text);
+    let same = sandbox.tract(&["import", "session.jsonl"]);
+    assert!(same.contains("Nothing new in openclaw"), "{same}");
+    // A frame that is damaged is a line that is broken, and the rest comes in.
+    let spoil = "UPDATE transcript_events SET event_zstd = x'28b52ffd00' WHERE seq = 5";
+    assert_eq!(open.execute(spoil, []).expect("written"), 1);
+    let place = path.join(id).to_string_lossy().into_owned();
+    let broken = sandbox.tract(&["import", &place]);
+    assert!(broken.contains("problem"), "{broken}");
+}
+
+#[test]
 fn conversations_of_kiro_come_in_from_both_of_its_tables() {
     let sandbox = Sandbox::empty();
     sandbox.ok(&["init"]);
