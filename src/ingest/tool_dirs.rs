@@ -10,7 +10,7 @@ use super::database::{self, LOG};
 use super::file::FileInput;
 use super::file_along::{self, FileAlong};
 use super::record_files::is_record;
-use super::small_files;
+use super::{small_files, stub};
 use crate::error::Result;
 use crate::formats::shared::copied;
 use crate::formats::shared::records::beginning;
@@ -230,6 +230,9 @@ impl ToolDirs {
             };
             let mut sessions = files(directory, home);
             sessions.retain(|path| !is_agents(path, format));
+            if home.leaves_stubs {
+                stub::leave_out(&mut sessions, format);
+            }
             if let Some(tables) = &format.tables {
                 // One for all, or one for each further down.
                 let (mut databases, others): (Vec<PathBuf>, Vec<PathBuf>) = sessions
