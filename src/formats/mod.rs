@@ -34,6 +34,7 @@ mod event_log;
 mod format;
 mod gemini;
 mod goose;
+mod hermes;
 mod kimi;
 mod kiro;
 mod langgraph;

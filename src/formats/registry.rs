@@ -7,14 +7,14 @@ use crate::formats::format::Format;
 use crate::formats::{
     aider, amp, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
     claude_stream, codex, codex_exec, continue_dev, copilot_cli, crush, cursor, cursor_cli, droid,
-    event_log, gemini, goose, kimi, kiro, langgraph, llm, open_webui, openai, openai_agents,
-    openai_stream, opencode, openhands, openhands_run, pi, qwen, responses, responses_stream, roo,
-    specstory, swe_agent, vscode_chat, zed,
+    event_log, gemini, goose, hermes, kimi, kiro, langgraph, llm, open_webui, openai,
+    openai_agents, openai_stream, opencode, openhands, openhands_run, pi, qwen, responses,
+    responses_stream, roo, specstory, swe_agent, vscode_chat, zed,
 };
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 45] = [
+pub static FORMATS: [&Format; 46] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -36,6 +36,7 @@ pub static FORMATS: [&Format; 45] = [
     &openai_agents::OPENAI_AGENTS,
     &goose::GOOSE,
     &crush::CRUSH,
+    &hermes::HERMES,
     &llm::LLM,
     &aider::AIDER,
     &specstory::SPECSTORY,

@@ -175,8 +175,9 @@ impl ToolDirs {
             let tables = format.tables.as_ref();
             // A database's own folder may hold much that is no session.
             folders.extend(tables.map(|_| (directory.clone(), false)));
-            // A tool that has one has taken its files into it, and writes them no more.
-            if tables.is_some_and(|tables| directory.join(tables.file).exists()) {
+            // A tool that has one has taken its files into it, and writes them no more, unless those are databases, too.
+            let has_files = |file| !(home.everywhere.is_session)(file);
+            if tables.is_some_and(|it| has_files(it.file) && directory.join(it.file).exists()) {
                 continue;
             }
             let names = home.beside.iter().copied();

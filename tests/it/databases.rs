@@ -628,6 +628,84 @@ fn openclaw_keeps_the_sessions_of_each_agent_in_a_database() {
 }
 
 #[test]
+fn hermes_keeps_what_it_compacted_in_its_database() {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    let text = include_str!("../data/hermes/session.json");
+    let mut session: Value = serde_json::from_str(text).expect("JSON");
+    let messages = listed(&session, "messages");
+    let messages = messages.into_iter().map(|mut message| {
+        // Whole seconds will do, and a list of parts is marked.
+        message["timestamp"] = json!(message["timestamp"].as_f64().expect("a time") as i64);
+        if message["content"].is_array() {
+            message["content"] = format!("\0json:{}", message["content"]).into();
+        }
+        message
+    });
+    let messages: Vec<Value> = messages.collect();
+    session.as_object_mut().expect("one").remove("messages");
+    session["started_at"] = json!(1_772_438_400);
+    let mut agent = session.clone();
+    agent["id"] = "agent".into();
+    agent["model_config"] = json!({"_delegate_from": session["id"]});
+    let asked = json!({"session_id": "agent", "role": "user", "content": "Look in the cellar.",
+        "timestamp": 1_772_438_401, "active": 1, "compacted": 0});
+    let columns: Vec<String> = session.as_object().expect("one").keys().cloned().collect();
+    let tables = format!(
+        "CREATE TABLE sessions ({});
+         CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT, tool_call_id TEXT,
+           tool_calls TEXT, tool_name TEXT, timestamp REAL, finish_reason TEXT, reasoning TEXT, reasoning_content TEXT,
+           observed INTEGER, active INTEGER, compacted INTEGER, api_content TEXT);",
+        columns.join(", ")
+    );
+    let all = [&messages[..], &[asked]].concat();
+    let rows: [(&str, &[Value]); 2] = [("sessions", &[session.clone(), agent]), ("messages", &all)];
+    for folder in [".hermes", ".hermes/profiles/mill"] {
+        let path = sandbox.home().join(folder).join("state.db");
+        rows_of(&path, &tables, &rows);
+    }
+    let path = sandbox.home().join(".hermes/state.db");
+    let open = Connection::open(&path).expect("opened");
+    let listed = sandbox.ok(&["import", "--all", "--list"]);
+    assert_eq!(
+        listed.matches("hermes").count(),
+        4,
+        "each of two, with its place: {listed}"
+    );
+    let first = sandbox.tract(&["watch", "--once"]);
+    assert!(first.contains("hermes/20260302"), "{first}");
+    assert!(sandbox.ok(&["branch"]).contains("agent-agent"), "{first}");
+    let name = "refs/sessions/hermes/20260302_080000_5e5510";
+    let compiled = sandbox.ok(&["compile", name, "--format", "openai"]);
+    let compiled: Value = serde_json::from_str(&compiled).expect("JSON");
+    let said = compiled["messages"].as_array().expect("messages").iter();
+    let roles: Vec<&str> = said.map(|it| it["role"].as_str().expect("one")).collect();
+    assert_eq!(
+        roles,
+        [
+            "system",
+            "assistant",
+            "user",
+            "assistant",
+            "user",
+            "assistant"
+        ]
+    );
+    // No reply was counted; what all requests came to is told, of both.
+    let cost = sandbox.ok(&["cost"]);
+    assert!(cost.contains("2,060") && cost.contains("120"), "{cost}");
+    // The user takes the last turn back, and nothing else changes.
+    let back = "UPDATE messages SET active = 0 WHERE session_id <> 'agent' AND id > 21";
+    assert_eq!(open.execute(back, []).expect("written"), 1);
+    open.execute("UPDATE sessions SET rewind_count = 2", [])
+        .expect("written");
+    let taken = sandbox.tract(&["watch", "--once"]);
+    assert!(taken.contains("1 new commit"), "{taken}");
+    let log = sandbox.ok(&["log", name, "--oneline", "-n", "1"]);
+    assert!(log.contains("drop"), "{log}");
+}
+
+#[test]
 fn conversations_of_kiro_come_in_from_both_of_its_tables() {
     let sandbox = Sandbox::empty();
     sandbox.ok(&["init"]);

@@ -25,7 +25,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (by, found) = (args.by(), args.table(&at, &prices)?);
     drop(at);
     let mut replies = found.replies;
-    if replies.is_empty() {
+    if replies.is_empty() && found.elsewhere.is_none() {
         app.ui.status("No reply here was counted by its provider");
         return Ok(());
     }

@@ -557,7 +557,6 @@ fn what_only_looks_like_a_known_format_is_not_taken_for_it() {
     // What its messages say stands where no reader of these formats looks.
     let ui = r#"{"id":"m","role":"assistant","parts":[{"type":"tool-bash","toolCallId":"c","state":"input-available"}]}"#;
     let content = r#"{"role":"user","parts":[{"text":"Hello."}]}"#;
-    let hermes = r#"{"session_id":"s","session_start":"2026","system_prompt":"p","messages":[{"role":"user","content":"a"}]}"#;
     let ui_name = Some("an AI SDK conversation");
     let gemini_name = Some("a Gemini request");
     for (text, name) in [
@@ -574,7 +573,6 @@ fn what_only_looks_like_a_known_format_is_not_taken_for_it() {
         ),
         (format!("[{content}]"), gemini_name),
         (format!(r#"{{"contents":[{content}]}}"#), gemini_name),
-        (hermes.to_owned(), Some("a Hermes session")),
         (
             r#"{"system":{"title":"Title"},"messages":{"hello":"Hello"}}"#.to_owned(),
             None,
