@@ -36,6 +36,7 @@ mod gemini;
 mod goose;
 mod hermes;
 mod kimi;
+mod kimi_cli;
 mod kiro;
 mod langgraph;
 mod llm;

@@ -7,14 +7,14 @@ use crate::formats::format::Format;
 use crate::formats::{
     aider, amp, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
     claude_stream, codex, codex_exec, continue_dev, copilot_cli, crush, cursor, cursor_cli, droid,
-    event_log, gemini, goose, hermes, kimi, kiro, langgraph, llm, open_webui, openai,
+    event_log, gemini, goose, hermes, kimi, kimi_cli, kiro, langgraph, llm, open_webui, openai,
     openai_agents, openai_stream, opencode, openhands, openhands_run, pi, qwen, responses,
     responses_stream, roo, specstory, swe_agent, vscode_chat, zed,
 };
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 46] = [
+pub static FORMATS: [&Format; 47] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -28,6 +28,7 @@ pub static FORMATS: [&Format; 46] = [
     &continue_dev::CONTINUE,
     &droid::DROID,
     &kimi::KIMI,
+    &kimi_cli::KIMI_CLI,
     &atif::ATIF,
     &swe_agent::SWE_AGENT,
     &swe_agent::MINI_SWE_AGENT,
