@@ -202,6 +202,8 @@ pub struct Home {
     /// The file in the tool's directory that names the folder of each working directory's sessions, and how
     /// it is read, where that is not told by the directory alone.
     pub folders: Option<FolderNames>,
+    /// Whether it leaves files of a session's id that say no more than what a session begins with.
+    pub leaves_stubs: bool,
     /// The number that a record bears among all of its session, by its first bytes.
     pub number: fn(record: &[u8]) -> Option<u64>,
     /// How to go on with a session there.
@@ -232,6 +234,7 @@ impl Home {
             agents_in: &[],
             descent: |_, _| None,
             folders: None,
+            leaves_stubs: false,
             number: |_| None,
             resume: None,
         }

@@ -7,15 +7,15 @@ use crate::formats::format::Format;
 use crate::formats::{
     aider, amp, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
     claude_stream, cline_cli, codex, codex_exec, continue_dev, copilot_cli, crush, cursor,
-    cursor_cli, droid, event_log, exported, gemini, google_adk, goose, inspect, kimi, kiro,
-    langgraph, llm, mistral_vibe, open_webui, openai, openai_agents, openai_stream, opencode,
-    openhands, openhands_run, otel, pi, pydantic_ai, qwen, responses, responses_stream, roo,
-    specstory, swe_agent, ui_message, vscode_chat, zed,
+    cursor_cli, droid, event_log, exported, gemini, google_adk, goose, hermes, inspect, kimi,
+    kimi_cli, kiro, langgraph, llm, mistral_vibe, open_webui, openai, openai_agents, openai_stream,
+    opencode, openhands, openhands_run, otel, pi, pydantic_ai, qwen, responses, responses_stream,
+    roo, specstory, swe_agent, ui_message, vscode_chat, zed,
 };
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 56] = [
+pub static FORMATS: [&Format; 58] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -29,6 +29,7 @@ pub static FORMATS: [&Format; 56] = [
     &continue_dev::CONTINUE,
     &droid::DROID,
     &kimi::KIMI,
+    &kimi_cli::KIMI_CLI,
     &cline_cli::CLINE_CLI,
     &mistral_vibe::MISTRAL_VIBE,
     &atif::ATIF,
@@ -39,6 +40,7 @@ pub static FORMATS: [&Format; 56] = [
     &openai_agents::OPENAI_AGENTS,
     &goose::GOOSE,
     &crush::CRUSH,
+    &hermes::HERMES,
     &llm::LLM,
     &aider::AIDER,
     &specstory::SPECSTORY,

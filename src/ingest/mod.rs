@@ -40,6 +40,7 @@ mod session;
 mod slices;
 mod small_files;
 mod source;
+mod stub;
 #[cfg(test)]
 mod tests;
 pub mod tool_dirs;

@@ -5,6 +5,7 @@ use super::mirror;
 use super::report::{BranchOutcome, ImportedSession, Outcome};
 use super::session::{Path, Session, refs_of};
 use super::source::SourceFile;
+use super::stub::is_stub;
 use crate::error::{Error, Result};
 use crate::formats::{Format, Shape};
 use crate::hash::{CommitHash, ContentHash};
@@ -62,6 +63,9 @@ impl Placement {
             Self { is_older, ..place }
         };
         if let Some(placed) = in_files(view, format, session, file, &candidates)? {
+            return Ok(placed);
+        }
+        if let Some(placed) = beside_stub(view, format, tip, &candidates)? {
             return Ok(placed);
         }
         // What it begins with was here before, and is not any more.
@@ -369,6 +373,38 @@ fn in_files(
             is_left,
             ..Placement::at(name, *old, outcome)
         }));
+    }
+    Ok(None)
+}
+
+/// The place of a session of which a file that says nothing is here, or that is such a file of one that is here. None
+/// for any other session.
+fn beside_stub(
+    view: &dyn View,
+    format: &Format,
+    tip: Option<CommitHash>,
+    candidates: &[Candidate],
+) -> Result<Option<Placement>> {
+    let leaves_stubs = format.home.as_ref().is_some_and(|home| home.leaves_stubs);
+    let Some(tip) = tip.filter(|_| leaves_stubs) else {
+        return Ok(None);
+    };
+    let others = candidates.iter().filter(|(_, old, _)| *old != tip);
+    let others: Vec<&Candidate> = others.collect();
+    // What is here as it is needs no other place.
+    if others.len() < candidates.len() {
+        return Ok(None);
+    }
+    let says_nothing = !others.is_empty() && is_stub(view, &tip)?;
+    for (name, old, _) in others {
+        if says_nothing {
+            let place = Placement::at(name, *old, Outcome::Unchanged);
+            let is_older = true;
+            return Ok(Some(Placement { is_older, ..place }));
+        }
+        if is_stub(view, old)? {
+            return Ok(Some(Placement::at(name, *old, Outcome::Grown)));
+        }
     }
     Ok(None)
 }

@@ -11,7 +11,7 @@ use super::file::FileInput;
 use super::file_along::{self, FileAlong};
 use super::joined_files;
 use super::record_files::is_record;
-use super::small_files;
+use super::{small_files, stub};
 use crate::error::Result;
 use crate::formats::shared::copied;
 use crate::formats::shared::records::beginning;
@@ -176,8 +176,9 @@ impl ToolDirs {
             let tables = format.tables.as_ref();
             // A database's own folder may hold much that is no session.
             folders.extend(tables.map(|_| (directory.clone(), false)));
-            // A tool that has one has taken its files into it, and writes them no more.
-            if tables.is_some_and(|tables| directory.join(tables.file).exists()) {
+            // A tool that has one has taken its files into it, and writes them no more, unless those are databases, too.
+            let has_files = |file| !(home.everywhere.is_session)(file);
+            if tables.is_some_and(|it| has_files(it.file) && directory.join(it.file).exists()) {
                 continue;
             }
             let names = home.beside.iter().copied();
@@ -231,6 +232,9 @@ impl ToolDirs {
             };
             let mut sessions = files(directory, home);
             sessions.retain(|path| !is_agents(path, format));
+            if home.leaves_stubs {
+                stub::leave_out(&mut sessions, format);
+            }
             if let Some(tables) = &format.tables {
                 // One for all, or one for each further down.
                 let (mut databases, others): (Vec<PathBuf>, Vec<PathBuf>) = sessions

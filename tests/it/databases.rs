@@ -637,6 +637,172 @@ fn crush_keeps_the_sessions_of_a_project_in_a_database() {
 }
 
 #[test]
+fn openclaw_keeps_the_sessions_of_each_agent_in_a_database() {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    let lines = include_str!("../data/openclaw/session.jsonl");
+    let lines: Vec<&str> = lines.lines().collect();
+    let id = "5e551000-0000-4000-8000-000000000007";
+    let other = lines[0].replace("000000000007", "000000000008");
+    let event = |session: &str, number: usize, line: &str| json!({"session_id": session, "seq": number, "event_json": line, "created_at": 1_772_438_400_000_i64});
+    let own = lines[..8].iter().enumerate();
+    let mut events: Vec<Value> = own.map(|(at, line)| event(id, at, line)).collect();
+    // A session that the agent of the first started.
+    let agent = id.replace("000000000007", "000000000008");
+    events.extend([event(&agent, 0, &other), event(&agent, 1, lines[3])]);
+    let window = |id: &str, key: &str, starter: Option<&str>| json!({"session_id": id, "session_key": key, "spawned_by": starter, "transcript_updated_at": null});
+    let windows = [
+        window(&agent, "agent:main:subagent:1", Some("agent:main:main")),
+        window(id, "agent:main:main", None),
+    ];
+    let nodes = [json!({"session_key": "agent:main:main", "current_session_id": id})];
+    let tables = "CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, created_at INTEGER,
+           event_zstd BLOB, event_utf8_bytes INTEGER);
+         CREATE TABLE session_windows (session_id TEXT, session_key TEXT, spawned_by TEXT, transcript_updated_at INTEGER);
+         CREATE TABLE session_nodes (session_key TEXT, current_session_id TEXT);";
+    let rows: [(&str, &[Value]); 3] = [
+        ("transcript_events", &events),
+        ("session_windows", &windows),
+        ("session_nodes", &nodes),
+    ];
+    let path = sandbox
+        .home()
+        .join(".openclaw/agents/mara/agent/openclaw-agent.sqlite");
+    let open = rows_of(&path, tables, &rows);
+    // One that the tool has packed.
+    let pack = |number: i64, line: &str| {
+        let packed = zstd::encode_all(line.as_bytes(), 1).expect("packed");
+        let set =
+            "UPDATE transcript_events SET event_json = NULL, event_zstd = ?1, event_utf8_bytes = ?2
+            WHERE session_id = ?3 AND seq = ?4";
+        let done = open.execute(set, params![packed, line.len() as i64, id, number]);
+        assert_eq!(done.expect("written"), 1);
+    };
+    pack(5, lines[5]);
+    let before = files(&path);
+    let listed = sandbox.ok(&["import", "--all", "--list"]);
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+    assert!(
+        listed.contains("openclaw") && listed.contains("Count the sacks."),
+        "{listed}"
+    );
+    let first = sandbox.tract(&["watch", "--once"]);
+    assert_eq!(
+        files(&path),
+        before,
+        "neither touched, nor any file made beside them"
+    );
+    assert!(first.contains("openclaw/5e551000"), "{first}");
+    // What the mark leads away from is not sent, and a branch.
+    let log = sandbox.ok(&["log", "openclaw-5e551000", "--oneline"]);
+    assert!(
+        log.contains("sacks.txt") && !log.contains("Given up."),
+        "{log}"
+    );
+    let branches = sandbox.ok(&["branch"]);
+    assert!(
+        branches.contains("leaf-1") && branches.contains("agent-5e551000"),
+        "{branches}"
+    );
+    let more = "INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES (?1, ?2, ?3, 1772438406000)";
+    for (at, line) in lines.iter().enumerate().skip(8) {
+        open.execute(more, params![id, at as i64, line])
+            .expect("written");
+    }
+    let grown = sandbox.tract(&["watch", "--once"]);
+    assert!(grown.contains("1 new commit"), "{grown}");
+    // It says what its lines would say.
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    sandbox.write("session.jsonl", text);
+    let same = sandbox.tract(&["import", "session.jsonl"]);
+    assert!(same.contains("Nothing new in openclaw"), "{same}");
+    // A frame that is damaged is a line that is broken, and the rest comes in.
+    let spoil = "UPDATE transcript_events SET event_zstd = x'28b52ffd00' WHERE seq = 5";
+    assert_eq!(open.execute(spoil, []).expect("written"), 1);
+    let place = path.join(id).to_string_lossy().into_owned();
+    let broken = sandbox.tract(&["import", &place]);
+    assert!(broken.contains("problem"), "{broken}");
+}
+
+#[test]
+fn hermes_keeps_what_it_compacted_in_its_database() {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    let text = include_str!("../data/hermes/session.json");
+    let mut session: Value = serde_json::from_str(text).expect("JSON");
+    let messages = listed(&session, "messages");
+    let messages = messages.into_iter().map(|mut message| {
+        // Whole seconds will do, and a list of parts is marked.
+        message["timestamp"] = json!(message["timestamp"].as_f64().expect("a time") as i64);
+        if message["content"].is_array() {
+            message["content"] = format!("\0json:{}", message["content"]).into();
+        }
+        message
+    });
+    let messages: Vec<Value> = messages.collect();
+    session.as_object_mut().expect("one").remove("messages");
+    session["started_at"] = json!(1_772_438_400);
+    let mut agent = session.clone();
+    agent["id"] = "agent".into();
+    agent["model_config"] = json!({"_delegate_from": session["id"]});
+    let asked = json!({"session_id": "agent", "role": "user", "content": "Look in the cellar.",
+        "timestamp": 1_772_438_401, "active": 1, "compacted": 0});
+    let columns: Vec<String> = session.as_object().expect("one").keys().cloned().collect();
+    let tables = format!(
+        "CREATE TABLE sessions ({});
+         CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT, tool_call_id TEXT,
+           tool_calls TEXT, tool_name TEXT, timestamp REAL, finish_reason TEXT, reasoning TEXT, reasoning_content TEXT,
+           observed INTEGER, active INTEGER, compacted INTEGER, api_content TEXT);",
+        columns.join(", ")
+    );
+    let all = [&messages[..], &[asked]].concat();
+    let rows: [(&str, &[Value]); 2] = [("sessions", &[session.clone(), agent]), ("messages", &all)];
+    for folder in [".hermes", ".hermes/profiles/mill"] {
+        let path = sandbox.home().join(folder).join("state.db");
+        rows_of(&path, &tables, &rows);
+    }
+    let path = sandbox.home().join(".hermes/state.db");
+    let open = Connection::open(&path).expect("opened");
+    let listed = sandbox.ok(&["import", "--all", "--list"]);
+    assert_eq!(
+        listed.matches("hermes").count(),
+        4,
+        "each of two, with its place: {listed}"
+    );
+    let first = sandbox.tract(&["watch", "--once"]);
+    assert!(first.contains("hermes/20260302"), "{first}");
+    assert!(sandbox.ok(&["branch"]).contains("agent-agent"), "{first}");
+    let name = "refs/sessions/hermes/20260302_080000_5e5510";
+    let compiled = sandbox.ok(&["compile", name, "--format", "openai"]);
+    let compiled: Value = serde_json::from_str(&compiled).expect("JSON");
+    let said = compiled["messages"].as_array().expect("messages").iter();
+    let roles: Vec<&str> = said.map(|it| it["role"].as_str().expect("one")).collect();
+    assert_eq!(
+        roles,
+        [
+            "system",
+            "assistant",
+            "user",
+            "assistant",
+            "user",
+            "assistant"
+        ]
+    );
+    // No reply was counted; what all requests came to is told, of both.
+    let cost = sandbox.ok(&["cost"]);
+    assert!(cost.contains("2,060") && cost.contains("120"), "{cost}");
+    // The user takes the last turn back, and nothing else changes.
+    let back = "UPDATE messages SET active = 0 WHERE session_id <> 'agent' AND id > 21";
+    assert_eq!(open.execute(back, []).expect("written"), 1);
+    open.execute("UPDATE sessions SET rewind_count = 2", [])
+        .expect("written");
+    let taken = sandbox.tract(&["watch", "--once"]);
+    assert!(taken.contains("1 new commit"), "{taken}");
+    let log = sandbox.ok(&["log", name, "--oneline", "-n", "1"]);
+    assert!(log.contains("drop"), "{log}");
+}
+
+#[test]
 fn conversations_of_kiro_come_in_from_both_of_its_tables() {
     let sandbox = Sandbox::empty();
     sandbox.ok(&["init"]);

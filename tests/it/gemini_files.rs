@@ -201,3 +201,92 @@ fn a_session_of_qwen_code_is_gone_on_with_there() {
     let bytes = sandbox.ok(&["export", "--format", "qwen"]);
     assert_eq!(bytes, QWEN);
 }
+
+/// A process that goes on with a session in a later minute leaves a file of its id with the beginning alone; the next
+/// start then deletes the session's own.
+#[test]
+fn what_a_resume_leaves_of_a_session_is_passed_over() {
+    let head = LINES.lines().next().expect("a line");
+    let context = |minute: u64| {
+        let text =
+            format!("<session_context>\nThis is the Gemini CLI, at {minute}.\n</session_context>");
+        let message = serde_json::json!({"id": "c0", "timestamp": format!("2026-02-03T10:{minute:02}:00.000Z"),
+            "type": "user", "content": [{"text": text}]});
+        serde_json::json!({"$set": {"messages": [message]}}).to_string()
+    };
+    let stub = |minute: u64| format!("{head}\n{}\n", context(minute));
+    let name = |hour: u64| {
+        format!(".gemini/tmp/pantry/chats/session-2026-02-03T{hour:02}-00-7a1d2c3b.jsonl")
+    };
+    let count = |told: &str| told.matches("7a1d2c3b").count();
+    // The stub is newer or older than the session, by its name and by its time.
+    for (own, stubs) in [(9, [10, 11]), (11, [9, 10])] {
+        let sandbox = Sandbox::empty();
+        at_minute(&put(&sandbox, &name(own), LINES), own);
+        for hour in stubs {
+            at_minute(&put(&sandbox, &name(hour), &stub(hour)), hour);
+        }
+        let listed = sandbox.ok(&["import", "--all", "--list"]);
+        assert_eq!(listed.lines().count(), 1, "{listed}");
+        assert!(listed.contains(&name(own)), "{listed}");
+        let chats = sandbox.home().join(".gemini/tmp/pantry/chats");
+        let chats = chats.to_str().expect("a path");
+        let whole = {
+            let alone = Sandbox::empty();
+            let path = put(&alone, &name(own), LINES);
+            alone.ok(&["import", path.to_str().expect("a path")]);
+            alone.ok(&["log", "--oneline"])
+        };
+        for way in [
+            &["import", "--all"][..],
+            &["import", chats],
+            &["watch", "--once"],
+        ] {
+            let sandbox = {
+                let fresh = Sandbox::empty();
+                fresh.ok(&["init"]);
+                for (hour, text) in [
+                    (own, LINES.to_owned()),
+                    (stubs[0], stub(stubs[0])),
+                    (stubs[1], stub(stubs[1])),
+                ] {
+                    at_minute(&put(&fresh, &name(hour), &text), hour);
+                }
+                fresh
+            };
+            let way: Vec<String> = way
+                .iter()
+                .map(|word| {
+                    word.replace(
+                        chats,
+                        &sandbox
+                            .home()
+                            .join(".gemini/tmp/pantry/chats")
+                            .to_string_lossy(),
+                    )
+                })
+                .collect();
+            let way: Vec<&str> = way.iter().map(String::as_str).collect();
+            let told = sandbox.tract(&way);
+            assert!(
+                !told.contains("anew") && !told.contains("problem"),
+                "{way:?}: {told}"
+            );
+            let branches = sandbox.ok(&["branch"]);
+            assert_eq!(branches.lines().count(), 1, "{way:?}: {branches}");
+            let branch = branches
+                .split_whitespace()
+                .find(|word| word.contains("7a1d2c3b"));
+            let log = sandbox.ok(&["log", "--oneline", branch.unwrap_or("main")]);
+            assert_eq!(log.lines().count(), whole.lines().count(), "{way:?}: {log}");
+            // The client deletes it; what is here stays.
+            std::fs::remove_file(sandbox.home().join(name(own))).expect("there");
+            sandbox.tract(&["watch", "--once"]);
+            assert_eq!(
+                sandbox.ok(&["log", "--oneline", branch.unwrap_or("main")]),
+                log
+            );
+        }
+        assert_eq!(count(&listed), 2, "its id and its place: {listed}");
+    }
+}

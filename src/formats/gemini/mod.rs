@@ -37,6 +37,8 @@ pub static GEMINI: Format = Format {
         belongs: |name, cwd, beginning| is_session(name) && is_of(cwd, beginning),
         agents_in: &["{}"],
         descent: about::descent,
+        // A process that goes on with a session in a later minute begins a file by that minute's name.
+        leaves_stubs: true,
         folders: Some(("projects.json", folder)),
         resume: Some(Resume::by(&["gemini", "--resume"], |new| {
             let folder = new.folder.map(str::to_owned);

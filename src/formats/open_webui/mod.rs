@@ -1,9 +1,9 @@
 //! Open WebUI: chats as its users export them, many in one file or one alone, each a tree of messages with the one where
-//! it stands.
+//! it stands; and those of its database (`webui.db`), each put together to what an export has of it ([`rows`]).
 //!
 //! Each chat is a session. The way to its current message is the main one; prompts that were edited, replies that were
-//! made again and those of other models are branches. Deliberately absent: writing, the files, and the service's
-//! database.
+//! made again and those of other models are branches. Deliberately absent: writing, and the
+//! files.
 //!
 //! # Source
 //!
@@ -12,6 +12,7 @@
 
 mod message;
 mod read;
+mod rows;
 #[cfg(test)]
 mod tests;
 
@@ -36,5 +37,6 @@ pub static OPEN_WEBUI: Format = Format {
         let shows = head.object().is_some_and(is_chat) || head.lists(is_chat);
         shows.then_some(0)
     },
+    tables: Some(rows::TABLES),
     ..Format::only_read("open-webui", Shape::Document, conversations::import::<Chat>)
 };

@@ -1,9 +1,11 @@
 //! What chats say, by their trees and lists, and what is wrong with one.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::OPEN_WEBUI;
-use crate::formats::shared::contract::read;
+use super::rows::TABLES;
+use crate::formats::shared::contract::{TablesOf, read};
+use crate::formats::shared::rows::Row;
 use crate::formats::sniff::sniff;
 use crate::model::{Millis, Usage};
 
@@ -61,4 +63,37 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
         ]
     );
     assert_eq!(told.sessions[0].said(), ["user: one"]);
+}
+
+#[test]
+fn the_row_of_a_chat_makes_what_an_export_has_of_it() {
+    let chats: Vec<Value> = serde_json::from_slice(CHATS).expect("JSON");
+    let rows = TablesOf(|_: &str| -> Vec<Row> {
+        let rows = chats.iter().map(|chat| {
+            let mut row = chat.as_object().expect("a chat").clone();
+            row.insert("chat".into(), chat["chat"].to_string().into());
+            for (column, value) in [("updated_at", json!(7)), ("last_read_at", json!(9))] {
+                row.insert(column.into(), value);
+            }
+            row
+        });
+        let rows: Vec<Row> = rows.collect();
+        let mut copy = rows[0].clone();
+        copy.insert("id".into(), "copy".into());
+        copy.insert("user_id".into(), "shared-c0ffee00".into());
+        [rows, vec![copy]].concat()
+    });
+    assert!(TABLES.are_in(&rows).expect("read"));
+    let all = (TABLES.sessions)(&rows).expect("read");
+    assert_eq!(all.len(), chats.len());
+    let id = chats[0]["id"].as_str().expect("an id");
+    let found = (TABLES.document)(&rows, id).expect("read");
+    let (_, made) = found.expect("it is there");
+    let told = read(&OPEN_WEBUI, made.as_bytes());
+    let exported = read(&OPEN_WEBUI, CHATS);
+    assert_eq!(told.sessions[0].said(), exported.sessions[0].said());
+    assert_eq!(told.sessions[0].start.id, exported.sessions[0].start.id);
+    for id in ["none", "copy"] {
+        assert!((TABLES.document)(&rows, id).expect("read").is_none());
+    }
 }

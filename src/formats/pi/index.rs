@@ -32,8 +32,10 @@ lazy! {
         content,
         /// Of a session's name.
         name,
-        /// Of a mark that the session stands elsewhere.
-        target_id = "targetId",
+        /// Of a mark that the session stands elsewhere, and of what follows none of it.
+        target_id = "targetId", append_parent_id = "appendParentId", append_mode = "appendMode",
+        /// Of a header, where its row says which session's agent started it.
+        spawned_by = "spawnedBy",
     }
 }
 
@@ -46,7 +48,7 @@ impl Record<'_> {
             forked_from: parent.as_deref().and_then(id_of),
             descent: Descent {
                 begun: time(self.timestamp),
-                ..Descent::default()
+                ..Descent::spawned_by(string(self.spawned_by))
             },
         }
     }
@@ -83,6 +85,8 @@ pub(super) enum Kind {
     Message,
     /// It sums up what stands before it on its way, but for what stands from this entry on.
     Compaction(Option<u32>),
+    /// The session begins anew, but for what stands from this entry on.
+    Reset(Option<u32>),
     /// The model is another one.
     Model,
     /// Nothing is sent of it.
@@ -97,6 +101,8 @@ pub(super) struct Entry {
     pub(super) kind: Kind,
     /// The entry before it on its way. It always stands before it in the file, too.
     pub(super) parent: Option<u32>,
+    /// The newest reset on its way.
+    reset: Option<u32>,
 }
 
 /// All of a file but the text.
@@ -109,6 +115,12 @@ pub(super) struct Index {
     by_id: HashMap<String, u32>,
     /// Whether each entry follows the one before it, and nothing is summed up.
     pub(super) is_one_way: bool,
+    /// Where the session stands.
+    pub(super) leaf: Option<u32>,
+    /// What the next entry is said to follow where it follows the leaf.
+    appends: Option<u32>,
+    /// The newest reset.
+    reset: Option<u32>,
 }
 
 struct Reader<'a> {
@@ -140,6 +152,9 @@ impl Index {
                 models: HashMap::new(),
                 by_id: HashMap::new(),
                 is_one_way: true,
+                leaf: None,
+                appends: None,
+                reset: None,
             },
             stem,
             is_repaired,
@@ -147,6 +162,14 @@ impl Index {
         };
         reader.index.end.lone_surrogates = each_line_from(input, offset, &mut reader)?;
         Ok(reader.index)
+    }
+
+    /// Whether an entry that names this one before it follows the leaf, as its tool takes it: behind a reset, and
+    /// where it names what was put beside.
+    fn is_misplaced(&self, parent: Option<u32>, kind: &str) -> bool {
+        let reset = parent.and_then(|at| self.entries[at as usize].reset);
+        let is_beside = parent == self.appends && parent != self.leaf;
+        reset != self.reset || is_beside && kind != "leaf"
     }
 
     /// The way from the root to an entry, or from behind the first entry that `stops` it.
@@ -183,8 +206,9 @@ impl LineReader for Reader<'_> {
             return Ok(());
         }
         let here = index.entries.len() as u32;
-        let before = here.checked_sub(1);
+        let leaf = index.leaf;
         let id = string(record.id);
+        let is_side = word(record.append_mode).as_deref() == Some("side");
         // OpenClaw's mark of where the session stands: what follows it goes on from there.
         let above = if kind == "leaf" {
             record.target_id.or(record.parent_id)
@@ -194,7 +218,7 @@ impl LineReader for Reader<'_> {
         let parent = match word(above) {
             Some(parent) => {
                 let found = index.by_id.get(&*parent).copied();
-                if found.is_none() && before.is_some() {
+                if found.is_none() && leaf.is_some() {
                     let what = "is not in the file before it; the entry before it is taken";
                     let reason = format!("parent {parent} {what}");
                     self.sink.problem(Problem {
@@ -202,22 +226,32 @@ impl LineReader for Reader<'_> {
                         ..Problem::new(line, reason)
                     })?;
                 }
-                found.or(before)
+                found.or(leaf)
             }
             // A way from the root; in the first version each follows the one before.
             None if id.is_some() => None,
-            None => before,
+            None => leaf,
         };
-        index.is_one_way &= parent == before;
+        let parent = if self.is_repaired && !is_side && index.is_misplaced(parent, &kind) {
+            leaf
+        } else {
+            parent
+        };
+        index.is_one_way &= parent == here.checked_sub(1) && !is_side;
         let kind = match &*kind {
             "message" | "custom_message" | "branch_summary" => Kind::Message,
-            "compaction" => {
+            "compaction" | "reset" => {
                 index.is_one_way = false;
                 let by_id = word(record.first_kept_entry_id);
                 let by_id = by_id.and_then(|id| index.by_id.get(&*id).copied());
                 let by_place = decode::<u32>(record.first_kept_entry_index);
                 let by_place = by_place.and_then(|place| place.checked_sub(1));
-                Kind::Compaction(by_id.or(by_place.filter(|place| *place < here)))
+                let first = by_id.or(by_place.filter(|place| *place < here));
+                if kind == "reset" {
+                    Kind::Reset(first)
+                } else {
+                    Kind::Compaction(first)
+                }
             }
             "model_change" => match string(record.model_id) {
                 Some(model) => {
@@ -238,12 +272,23 @@ impl LineReader for Reader<'_> {
         if matches!(kind, Kind::Model | Kind::Other) {
             index.end.other(word(record.r#type).unwrap_or_default());
         }
+        if let Kind::Reset(_) = kind {
+            index.reset = Some(here);
+        }
+        let above = parent.and_then(|at| index.entries[at as usize].reset);
         index.entries.push(Entry {
             span,
             line,
             kind,
             parent,
+            reset: index.reset.filter(|reset| *reset == here).or(above),
         });
+        let appends = word(record.append_parent_id);
+        let appends = appends.and_then(|id| index.by_id.get(&*id).copied());
+        index.appends = appends.or(Some(here));
+        if !is_side {
+            index.leaf = Some(here);
+        }
         if let Some(id) = id {
             index.by_id.insert(id, here);
         }

@@ -76,6 +76,9 @@ fn within(summary: &str, [before, after]: [&str; 2]) -> Said {
 
 impl Inner<'_> {
     fn said(&self, notes: &mut Notes) -> Result<Option<Said>, String> {
+        if is_true(self.exclude_from_context) {
+            return Ok(None);
+        }
         let role = word(self.role).unwrap_or_default();
         Ok(Some(match &*role {
             "user" | "custom" | "hookMessage" => user(content(self.content, "", notes)?),
@@ -98,7 +101,6 @@ impl Inner<'_> {
                 let result = parts::result(call, content, is_true(self.is_error));
                 of(Role::Tool, vec![result])
             }
-            "bashExecution" if is_true(self.exclude_from_context) => return Ok(None),
             "bashExecution" => user(vec![Part::text(self.command())]),
             "branchSummary" => within(&string(self.summary).unwrap_or_default(), CAME_BACK),
             "compactionSummary" => within(&string(self.summary).unwrap_or_default(), SUMMED_UP),

@@ -6,14 +6,19 @@
 //! no message here either, and stays in the source. The first version has neither ids nor a tree: each
 //! entry follows the one before.
 //!
+//! OpenClaw keeps the same entries, since 2026.9 in a database for each agent ([`rows`]), with entries of its own: a mark
+//! that the session stands elsewhere, a reset, and what was put beside.
+//!
 //! # Source
 //!
 //! `packages/coding-agent/src/core/session-manager.ts` and `messages.ts`, and `packages/ai` of
-//! <https://github.com/badlogic/pi-mono>.
+//! <https://github.com/badlogic/pi-mono>; `src/config/sessions/transcript-{tree,payload}.ts` of
+//! <https://github.com/openclaw/openclaw>.
 
 mod index;
 mod message;
 mod read;
+mod rows;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -69,19 +74,20 @@ pub static OPENCLAW: Format = Format {
     copied_from: index::copied_from,
     aliases: &["clawdbot", "moltbot"],
     tools: &["OpenClaw"],
-    seen: "lines of files of 2026 that others quote",
-    unproven: true,
+    seen: "the database of 2026.9.6; JSON Lines of earlier ones by lines that others quote, resets by its source",
     sniff: |head| head.first(is_claws).map(|_| 0),
     go_on: Some(read::go_on),
+    tables: Some(rows::TABLES),
     home: Some(Home {
         variable: Some("OPENCLAW_STATE_DIR"),
+        belongs: |name, _, _| name == rows::DATABASE,
         formerly: &[".clawdbot", ".moltbot"],
         descent: |first_line, _| index::descent(first_line),
         ..Home::of(".openclaw", "agents", 2, |name| {
             // One that was ended has that behind its name.
             let is_ended = name.contains(".jsonl.reset.") || name.contains(".jsonl.deleted.");
             let is_beside = name.contains(".trajectory.") || name.contains(".checkpoint.");
-            (is_session(name) || is_ended) && !is_beside
+            name == rows::DATABASE || (is_session(name) || is_ended) && !is_beside
         })
     }),
     ..Format::only_read("openclaw", Shape::Lines, read::import_repaired)
@@ -91,7 +97,12 @@ pub static OPENCLAW: Format = Format {
 fn is_claws(record: &Keys<'_>) -> bool {
     let kind = record.text("customType").unwrap_or_default();
     let is_leaf = record.is("type", "leaf") && record.has("targetId");
-    is_leaf || record.has("parentId") && (kind == "model-snapshot" || kind.starts_with("openclaw"))
+    let is_newer = record.number("version") == Some(4) || record.has("spawnedBy");
+    let is_newer = is_newer && record.is("type", "session");
+    let message = record.inside("message");
+    let is_message = message.is_some_and(|message| message.has("__openclaw"));
+    let is_custom = kind == "model-snapshot" || kind.starts_with("openclaw");
+    is_leaf || is_newer || record.has("parentId") && (is_custom || is_message)
 }
 
 /// Whether a record is a message of the tool's, whose message bears a time of its own: a file may have lost its

@@ -94,11 +94,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Tells of the way to the last entry, then of those that leave it.
+    /// Tells of the way to where the session stands, then of those that leave it.
     fn tell(mut self) -> Result<()> {
         self.teller.open()?;
         let count = self.index.entries.len() as u32;
-        if let Some(leaf) = count.checked_sub(1) {
+        if let Some(leaf) = self.index.leaf {
             self.way(leaf)?;
         }
         let mut is_inner = vec![false; count as usize];
@@ -140,7 +140,9 @@ impl<'a> Reader<'a> {
             next.is_done = true;
             match entry.kind {
                 Kind::Message => self.message(at, &mut next)?,
-                Kind::Compaction(first) => self.compaction(at, first, &mut next)?,
+                Kind::Compaction(first) | Kind::Reset(first) => {
+                    self.compaction(at, first, &mut next)?
+                }
                 Kind::Model => next.model = self.index.models.get(&at).cloned(),
                 Kind::Other => {}
             }
@@ -228,15 +230,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Everything before it goes but a tail, before which its summary stands. What an earlier one had
+    /// Everything before it goes but a tail, before which its summary stands; a reset has none. What an earlier one had
     /// hidden of that tail is said again.
     fn compaction(&mut self, at: u32, first: Option<u32>, next: &mut Told) -> Result<()> {
         let (found, time, _) = self.read(at)?;
         let entry = self.index.entries[at as usize];
-        let Some(said) = found else {
+        let is_reset = matches!(entry.kind, Kind::Reset(_));
+        if found.is_none() && !is_reset {
             self.teller.end.other("compaction");
             return Ok(());
-        };
+        }
         let before = next.compaction.replace(at);
         // A way's entries are in the file's order.
         let tail = entry.parent.zip(first);
@@ -247,52 +250,66 @@ impl<'a> Reader<'a> {
         let standing = tail.map(|at| (at, self.standing(at, before)));
         let (kept, lost): (Vec<_>, Vec<_>) = standing.partition(|(_, entry)| entry.is_some());
         if next.last.is_none() {
-            let step = Step::append(said.message, entry.span);
-            next.made = Some(self.step(step.at(time), next)?);
+            if let Some(said) = found {
+                let step = Step::append(said.message, entry.span);
+                next.made = Some(self.step(step.at(time), next)?);
+            }
             return Ok(());
         }
         let kept_first = kept.first().and_then(|(at, entry)| Some((*at, (*entry)?)));
         let place = kept_first.map(|(_, entry)| entry);
-        let mut messages: Vec<Message> = vec![said.message];
+        let summary = found.map(|said| said.message);
+        let has_summary = summary.is_some();
+        let mut messages: Vec<Message> = summary.into_iter().collect();
         for (at, _) in &lost {
             let (found, ..) = self.read(*at)?;
             messages.extend(found.map(|said| said.message));
         }
-        let replacements = messages.into_iter().map(|message| (place, message));
         // What stands from the first that is kept on stays, all of it.
-        let cover = match kept_first.map(|(at, _)| self.ends_before(at, before)) {
-            Some(Some((first, last))) => Cover::Range(first, last),
-            Some(None) => Cover::Nothing,
-            None => Cover::Everything,
+        let ends = self.ends_before(kept_first.map_or(at, |(at, _)| at), before);
+        let cover = match (kept_first, ends) {
+            (Some(_), Some((first, last))) => Cover::Range(first, last),
+            (Some(_), None) => Cover::Nothing,
+            // A reset of nothing is no step.
+            (None, None) if is_reset => Cover::Nothing,
+            (None, _) => Cover::Everything,
         };
-        let hide = HideStep::of(HideKind::Compaction, cover).putting(replacements.collect());
+        if cover == Cover::Nothing && messages.is_empty() {
+            return Ok(());
+        }
+        let kind = if is_reset {
+            HideKind::Clear
+        } else {
+            HideKind::Compaction
+        };
+        let replacements = messages.into_iter().map(|message| (place, message));
+        let hide = HideStep::of(kind, cover).putting(replacements.collect());
         let step = Step::new(Action::Hide(hide), entry.span).at(time);
         let made = self.step(step, next)?;
-        next.made = Some(made);
-        next.back = self.back(before, &kept, &lost, made);
+        next.made = has_summary.then_some(made);
+        let lost: Vec<u32> = lost.into_iter().map(|(at, _)| at).collect();
+        let from = usize::from(has_summary);
+        let again = (from..).zip(lost);
+        let again = again.map(|(number, at)| (at, made.step.replacement(number)));
+        next.back = self.back(before, &kept, again.collect());
         Ok(())
     }
 
-    /// What of a compaction's tail stands as what it has `made`, or as what one before it brought back.
+    /// What of a compaction's tail stands as what it says `again`, or as what one before it brought back.
     fn back(
         &self,
         before: Option<u32>,
         kept: &[(u32, Option<StepEntry>)],
-        lost: &[(u32, Option<StepEntry>)],
-        made: StepEntry,
+        again: Vec<(u32, StepEntry)>,
     ) -> Rc<HashMap<u32, StepEntry>> {
         let known = before.map(|at| self.told[at as usize].back.clone());
         let known = known.unwrap_or_default();
         let of_kept = kept.iter().filter_map(|(at, _)| known.get_key_value(at));
         // Many compactions that keep the same share it.
-        if lost.is_empty() && of_kept.clone().count() == known.len() {
+        if again.is_empty() && of_kept.clone().count() == known.len() {
             return known;
         }
-        let of_lost = (1..).zip(lost).map(|(number, (at, _))| {
-            let entry = made.step.replacement(number);
-            (*at, entry)
-        });
         let of_kept = of_kept.map(|(at, entry)| (*at, *entry));
-        Rc::new(of_kept.chain(of_lost).collect())
+        Rc::new(of_kept.chain(again).collect())
     }
 }

@@ -227,6 +227,87 @@ fn a_mark_of_where_a_session_stands_is_gone_on_from() {
     assert_eq!(said(&lines[..8].concat()), ["Count the sacks.", "", ""]);
 }
 
+/// The texts of what stands once these entries of OpenClaw's were read, and the branches.
+fn claws(entries: &[Value]) -> (Vec<String>, Vec<String>) {
+    let header = json!({"type": "session", "version": 4, "id": "s", "cwd": "/w"});
+    let lines = std::iter::once(&header).chain(entries);
+    let lines: String = lines.map(|line| format!("{line}\n")).collect();
+    assert_eq!(sniff(&lines.as_bytes()).expect("readable"), Some(&OPENCLAW));
+    let told = read(&OPENCLAW, lines.as_bytes());
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let session = &told.sessions[0];
+    let standing = session.standing();
+    let standing = standing.iter().map(|it| texts(it).concat()).collect();
+    let names = session.branches.iter().map(|(_, it)| it.name.clone());
+    (standing, names.collect())
+}
+
+fn entry(id: &str, parent: &str, more: Value) -> Value {
+    let parent = (!parent.is_empty()).then_some(parent);
+    let mut entry = json!({"type": "message", "id": id, "parentId": parent,
+        "message": {"role": "user", "content": id, "__openclaw": {}}});
+    let more = more.as_object().cloned().unwrap_or_default();
+    entry.as_object_mut().expect("an object").extend(more);
+    entry
+}
+
+#[test]
+fn a_reset_hides_all_but_its_tail_and_nothing_goes_back_behind_it() {
+    let reset = |id: &str, parent: &str, first: &str| {
+        entry(
+            id,
+            parent,
+            json!({"type": "reset", "message": null, "reason": "new", "firstKeptEntryId": first}),
+        )
+    };
+    let said = |id: &str, parent: &str| entry(id, parent, json!({}));
+    let head = [said("a", ""), said("b", "a"), said("c", "b")];
+    let with = |more: &[Value]| claws(&[&head[..], more].concat());
+    assert_eq!(with(&[reset("r", "c", "")]).0, [""; 0]);
+    assert_eq!(with(&[reset("r", "c", ""), said("d", "r")]).0, ["d"]);
+    assert_eq!(with(&[reset("r", "c", "c"), said("d", "r")]).0, ["c", "d"]);
+    // One after another, and what an entry names from before one.
+    let again = [
+        reset("r", "c", "c"),
+        said("d", "r"),
+        reset("q", "d", "c"),
+        said("e", "b"),
+    ];
+    assert_eq!(
+        with(&again),
+        (vec!["c".into(), "d".into(), "e".into()], vec![])
+    );
+    let nothing = [reset("r", "c", ""), reset("q", "r", ""), said("e", "q")];
+    assert_eq!(with(&nothing).0, ["e"]);
+    // A summary stands for what was said since alone.
+    let sum = entry(
+        "s",
+        "d",
+        json!({"type": "compaction", "message": null, "summary": "sum", "firstKeptEntryId": "d"}),
+    );
+    let (standing, _) = with(&[reset("r", "c", ""), said("d", "r"), sum, said("e", "s")]);
+    assert_eq!(standing.len(), 3);
+    assert!(standing[0].contains("sum"), "{standing:?}");
+    assert_eq!(standing[1..], ["d", "e"]);
+}
+
+#[test]
+fn what_was_put_beside_is_not_on_the_way() {
+    let side = json!({"appendMode": "side"});
+    let entries = [
+        entry("a", "", json!({})),
+        entry("b", "a", side),
+        // It names what was put down last, and follows the leaf.
+        entry("c", "b", json!({})),
+    ];
+    let one = vec!["leaf-1".to_owned()];
+    assert_eq!(claws(&entries), (vec!["a".into(), "c".into()], one.clone()));
+    assert_eq!(claws(&entries[..2]), (vec!["a".into()], one));
+    let kept = json!({"message": {"role": "user", "content": "mine", "excludeFromContext": true, "__openclaw": {}}});
+    let entries = [entry("a", "", json!({})), entry("b", "a", kept)];
+    assert_eq!(claws(&entries).0, ["a"]);
+}
+
 #[test]
 fn the_first_version_is_one_way() {
     let told = read(&PI, FIRST);

@@ -35,8 +35,18 @@ impl<F: Fn(&str) -> Vec<Row>> Rows for TablesOf<F> {
         Ok(rows)
     }
 
-    fn picked(&self, _: &str, _: &[&str], _: Option<(&str, &str)>, _: &[&str]) -> Result<Vec<Row>> {
-        unreachable!("nothing is picked of these tables")
+    fn picked(
+        &self,
+        table: &str,
+        columns: &[&str],
+        holding: Option<(&str, &str)>,
+        order: &[&str],
+    ) -> Result<Vec<Row>> {
+        let mut rows = self.rows(table, holding, order)?;
+        for row in &mut rows {
+            row.retain(|column, _| columns.contains(&column.as_str()));
+        }
+        Ok(rows)
     }
 
     fn summed(

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::formats::shared::document::{Document, ObjectTeller, Opened};
 use crate::formats::shared::head::{Keys, SourceHead};
 use crate::formats::shared::records::{Held, Text};
-use crate::formats::shared::spans::{elements, skip_value};
+use crate::formats::shared::spans::{Broken, elements, skip_space, skip_value};
 use crate::formats::shared::teller::Teller;
 use crate::formats::{Sink, Source};
 
@@ -68,13 +68,11 @@ pub(in crate::formats) fn import_held<D: Document>(held: &Held, source: Source<'
     let text = held.text();
     let (conversations, broken) = match text.bytes.get(held.start) {
         Some(b'[') => elements(text.bytes, held.start),
-        _ => {
-            let end = skip_value(text.bytes, held.start);
-            let whole = held.start..end.unwrap_or(text.bytes.len());
-            (vec![whole], end.err())
-        }
+        _ => objects(text.bytes, held.start),
     };
     let is_only = conversations.len() == 1;
+    let is_list = text.bytes.get(held.start) == Some(&b'[');
+    let end = conversations.last().map_or(held.start, |last| last.end);
     let (mut names, mut records) = (Names::default(), 0);
     for (at, number) in conversations.into_iter().zip(1..) {
         let stem = if is_only {
@@ -92,7 +90,34 @@ pub(in crate::formats) fn import_held<D: Document>(held: &Held, source: Source<'
         }
         source.sink.progress(end, records);
     }
-    held.end(broken, source.sink)
+    // Several, one a line, end with the last of them.
+    if is_list || is_only || broken.is_some() {
+        return held.end(broken, source.sink);
+    }
+    match skip_space(text.bytes, end) < text.bytes.len() {
+        true => source
+            .sink
+            .problem(text.problem(end, "more text after the last object")),
+        false => Ok(()),
+    }
+}
+
+/// Where the objects stand that begin at `start`, and why there may be more.
+fn objects(bytes: &[u8], start: usize) -> (Vec<Range<usize>>, Option<Broken>) {
+    let (mut found, mut from) = (Vec::new(), start);
+    while bytes.get(from) == Some(&b'{') || found.is_empty() {
+        match skip_value(bytes, from) {
+            Ok(end) => {
+                found.push(from..end);
+                from = skip_space(bytes, end);
+            }
+            Err(broken) => {
+                found.push(from..bytes.len());
+                return (found, Some(broken));
+            }
+        }
+    }
+    (found, None)
 }
 
 #[cfg(test)]

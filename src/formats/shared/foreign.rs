@@ -52,9 +52,6 @@ pub(in crate::formats) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
     if head.lists(|item| item.has_any(&["say", "ask"]) || is_amp(item.clone())) {
         return Some(0);
     }
-    if head.object().is_some_and(is_hermes) {
-        return Some(0);
-    }
     if head.object().is_some_and(is_trajectory) {
         return Some(0);
     }
@@ -68,12 +65,6 @@ pub(in crate::formats) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
     // A thread alone is one of Amp's own.
     let is_thread = |record: &Keys<'_>| record.list("messages").into_iter().flatten().any(is_amp);
     head.first(is_thread).filter(|_| head.object().is_none())
-}
-
-/// Hermes keeps a request's members and its own in one object, and the system prompt where no request has it.
-fn is_hermes(object: &Keys<'_>) -> bool {
-    let own = ["session_id", "session_start", "system_prompt", "messages"];
-    own.iter().all(|key| object.has(key))
 }
 
 /// OpenClaw's events of its runs, and the file that says where those are, name their schema.
@@ -141,9 +132,6 @@ fn of_head(head: &SourceHead<'_>) -> Option<&'static str> {
 fn of_document(object: &Keys<'_>) -> Option<&'static str> {
     if object.has("exportedAt") && object.has("prompts") {
         return Some("a debug log of Copilot Chat");
-    }
-    if is_hermes(object) {
-        return Some("a Hermes session");
     }
     if is_trajectory(object) {
         return Some(TRAJECTORY);

@@ -139,6 +139,10 @@ impl<'a> Keys<'a> {
         serde_json::from_slice(&self.bytes[self.get(key)?]).ok()
     }
 
+    pub(in crate::formats) fn number(&self, key: &str) -> Option<u64> {
+        serde_json::from_slice(&self.bytes[self.get(key)?]).ok()
+    }
+
     pub(in crate::formats) fn is(&self, key: &str, value: &str) -> bool {
         self.text(key).as_deref() == Some(value)
     }

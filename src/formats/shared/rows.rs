@@ -5,6 +5,7 @@
 //! whoever opens one hands in [`Rows`].
 
 use std::collections::HashMap;
+use std::io::Read;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -199,6 +200,21 @@ pub(in crate::formats) fn bytes(held: Option<&Value>) -> Vec<u8> {
     }
 }
 
+/// What is in a zstd frame, up to so many bytes, and why that is not all.
+pub(in crate::formats) fn unpacked(packed: &[u8], limit_bytes: u64) -> (Vec<u8>, Option<String>) {
+    let mut bytes = Vec::new();
+    let read = zstd::Decoder::with_buffer(packed)
+        .and_then(|decoder| decoder.take(limit_bytes).read_to_end(&mut bytes));
+    let why = match read {
+        Err(error) => Some(format!("its data is damaged ({error})")),
+        Ok(count) if count as u64 == limit_bytes => {
+            Some(format!("its data is longer than {} MiB", limit_bytes >> 20))
+        }
+        Ok(_) => None,
+    };
+    (bytes, why)
+}
+
 /// A time as SQLite writes it (`2025-08-09 16:46:38`), which is in UTC, or with a zone.
 pub(in crate::formats) fn time(text: &str) -> Option<Millis> {
     let exact = text.trim().replacen(' ', "T", 1);
@@ -217,5 +233,15 @@ mod tests {
         let later = here.map(|it| Millis(it.0 + 250));
         assert_eq!(time("2026-03-02T08:00:03.250000"), later);
         assert_eq!(time("soon"), None);
+    }
+
+    #[test]
+    fn no_more_is_unpacked_than_may_be() {
+        let bomb = zstd::encode_all(&vec![b' '; 8 << 20][..], 19).expect("packed");
+        assert!(bomb.len() < 4096, "{}", bomb.len());
+        let (bytes, why) = unpacked(&bomb, 1 << 20);
+        assert_eq!(bytes.len(), 1 << 20);
+        assert_eq!(why.as_deref(), Some("its data is longer than 1 MiB"));
+        assert_eq!(unpacked(&bomb, 1 << 30), (vec![b' '; 8 << 20], None));
     }
 }

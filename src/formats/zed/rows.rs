@@ -3,13 +3,12 @@
 //! Older versions have fewer columns; what they packed is JSON or a zstd frame of it. A frame that is damaged is what
 //! is whole of it.
 
-use std::io::Read;
-
 use super::{DATABASE, ROW};
 use crate::error::Result;
 use crate::formats::shared::records::DOCUMENT_BYTES_MAX;
 use crate::formats::shared::rows::{
     Row, Rows, StoredSession, Tables, WithDocument, bytes, moment, sizes, starters_first, text,
+    unpacked,
 };
 use crate::wire::json::Object;
 
@@ -108,21 +107,6 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
     Ok(stored(&row, size_bytes).map(|session| (session, document)))
 }
 
-/// What is in a zstd frame, up to so many bytes, and why that is not all.
-fn unpacked(packed: &[u8], limit_bytes: u64) -> (Vec<u8>, Option<String>) {
-    let mut bytes = Vec::new();
-    let read = zstd::Decoder::with_buffer(packed)
-        .and_then(|decoder| decoder.take(limit_bytes).read_to_end(&mut bytes));
-    let why = match read {
-        Err(error) => Some(format!("its data is damaged ({error})")),
-        Ok(count) if count as u64 == limit_bytes => {
-            Some(format!("its data is longer than {} MiB", limit_bytes >> 20))
-        }
-        Ok(_) => None,
-    };
-    (bytes, why)
-}
-
 /// A thread's object with what its row says at its front; whatever is broken in it stays so.
 fn joined(about: Object, thread: &str, damage: Option<String>) -> String {
     let members = thread.trim_start().strip_prefix('{');
@@ -143,16 +127,6 @@ fn joined(about: Object, thread: &str, damage: Option<String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_more_is_unpacked_than_may_be() {
-        let bomb = zstd::encode_all(&vec![b' '; 8 << 20][..], 19).expect("packed");
-        assert!(bomb.len() < 4096, "{}", bomb.len());
-        let (bytes, why) = unpacked(&bomb, 1 << 20);
-        assert_eq!(bytes.len(), 1 << 20);
-        assert_eq!(why.as_deref(), Some("its data is longer than 1 MiB"));
-        assert_eq!(unpacked(&bomb, 1 << 30), (vec![b' '; 8 << 20], None));
-    }
 
     #[test]
     fn the_first_folder_is_the_one_that_was_given_first() {

@@ -557,7 +557,6 @@ fn what_only_looks_like_a_known_format_is_not_taken_for_it() {
     // What its messages say stands where no reader of these formats looks.
     let ui = r#"{"id":"m","role":"assistant","parts":[{"type":"tool-bash","toolCallId":"c","state":"input-available"}]}"#;
     let content = r#"{"role":"user","parts":[{"text":"Hello."}]}"#;
-    let hermes = r#"{"session_id":"s","session_start":"2026","system_prompt":"p","messages":[{"role":"user","content":"a"}]}"#;
     for text in [
         format!("[{ui}]"),
         format!("{ui}\n{ui}\n"),
@@ -576,7 +575,6 @@ fn what_only_looks_like_a_known_format_is_not_taken_for_it() {
     for (text, name) in [
         (format!("[{content}]"), gemini_name),
         (format!(r#"{{"contents":[{content}]}}"#), gemini_name),
-        (hermes.to_owned(), Some("a Hermes session")),
         (
             r#"{"system":{"title":"Title"},"messages":{"hello":"Hello"}}"#.to_owned(),
             None,
