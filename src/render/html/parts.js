@@ -45,11 +45,21 @@
   const list = document.querySelector('nav#prompts ol');
   // The list of prompts follows, and is no longer than somebody reads.
   const most = 400;
+  const isWhole = !!list && !!list.querySelector('a[href^="./?"]');
+  const nameOf = (item) => item.querySelector('a').hash;
   const tell = (rel, prompts) => {
     if (!list) return;
-    const items = prompts.map((item) => document.importNode(item, true));
+    // A prompt that is listed already is on this page now.
+    const known = new Map([...list.children].map((item) => [nameOf(item), item]));
+    const items = [];
+    for (const prompt of prompts) {
+      const item = document.importNode(prompt, true), old = known.get(nameOf(item));
+      const isHere = item.querySelector('a').getAttribute('href').startsWith('#');
+      if (!old) items.push(item); else if (isHere) old.replaceWith(item);
+    }
     if (rel === 'prev') list.prepend(...items); else list.append(...items);
-    while (list.children.length > most) (rel === 'prev' ? list.lastElementChild : list.firstElementChild).remove();
+    // Where all are listed, all stay.
+    while (!isWhole && list.children.length > most) (rel === 'prev' ? list.lastElementChild : list.firstElementChild).remove();
   };
   const busy = new Set();
   const grow = async (rel) => {
