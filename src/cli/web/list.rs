@@ -144,7 +144,7 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
         ROWS
     };
     let shown: Vec<&Tree<'_>> = trees.iter().skip(filters.from).take(room).collect();
-    let (mut messages, mut is_more, mut is_pending) = (Vec::new(), false, all.is_pending);
+    let (mut messages, mut is_more, mut is_searching) = (Vec::new(), false, false);
     if let Some(text) = filters.words {
         let day = |edge| filters.day.and_then(|day| calendar.read(day, edge));
         let sought = Sought {
@@ -162,7 +162,7 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
         // What is not imported has no rank: it comes behind the best.
         if filters.after == 0 && filters.model.is_none() {
             let (files, is_whole) = site.sweep().look(&words, &all.unread);
-            is_pending |= !is_whole;
+            is_searching = !is_whole;
             messages.extend(swept(&files, &words, &sought, &calendar));
         }
     }
@@ -186,10 +186,10 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
         older: older.then(|| filters.address(&[("from", number(next))])),
         hits: filters.words.is_some().then_some(messages),
         more_hits: is_more.then(|| filters.address(&[("after", number(filters.after + HITS))])),
-        is_pending,
+        is_pending: all.is_pending,
+        is_searching,
         search: None,
-        remark: (is_pending && filters.words.is_some())
-            .then_some("Sessions that are not imported are still being searched."),
+        remark: is_searching.then_some("Sessions that are not imported are still being searched."),
     };
     Ok(Answer::page(session_list(&site.frame(asked), &list)))
 }

@@ -68,7 +68,8 @@
     try {
       const address = links[rel].querySelector('a').href;
       const { part, more, prompts } = await read(address);
-      const before = document.documentElement.scrollHeight, at = scrollY;
+      const edge = 80, anchor = [...main.querySelectorAll('.b')].find((node) => node.getBoundingClientRect().bottom > edge);
+      const before = anchor ? anchor.getBoundingClientRect().top : 0;
       if (rel === 'prev') {
         shells[0].before(part);
         shells.unshift(part);
@@ -80,8 +81,10 @@
       document.dispatchEvent(new CustomEvent('tract-change'));
       watch.observe(part);
       put(rel, more[rel]);
-      // Where the browser does not hold what is read in its place, we do.
-      if (rel === 'prev' && scrollY === at) scrollBy(0, document.documentElement.scrollHeight - before);
+      // What is read stays in its place, also where heights are known only when they are drawn.
+      const hold = () => { if (anchor && rel === 'prev') scrollBy(0, anchor.getBoundingClientRect().top - before); };
+      hold();
+      requestAnimationFrame(() => { hold(); requestAnimationFrame(hold); });
       trim();
     } catch { /* the link stays */ }
     busy.delete(rel);

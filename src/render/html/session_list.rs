@@ -29,6 +29,8 @@ pub struct SessionList<'a> {
     pub more_hits: Option<String>,
     /// Whether it says more soon.
     pub is_pending: bool,
+    /// Whether a search goes on.
+    pub is_searching: bool,
     /// What a search without a server looks through.
     pub search: Option<SearchScripts<'a>>,
     /// What is to be known of it.
@@ -124,7 +126,11 @@ pub fn session_list(frame: &PageFrame<'_>, list: &SessionList<'_>) -> String {
     out.raw("\n");
     form(frame, list, out);
     out.raw("</header>\n");
-    let pending = list.is_pending.then_some("");
+    let pending = match (list.is_searching, list.is_pending) {
+        (true, _) => Some("search"),
+        (false, true) => Some(""),
+        (false, false) => None,
+    };
     let search = list.search.map(|search| search.scripts.join(" "));
     let attributes = [
         ("class", Some("list")),
