@@ -478,9 +478,7 @@ pub enum Error {
         known: u32,
     },
     /// A repository on a server of the format before, which becomes the newest where its owner opens it.
-    #[error(
-        "the repository is of format {found} still, which this tract (format {known}) reads no more"
-    )]
+    #[error("repository format {found} is too old; this tract reads format {known}")]
     AwaitsUpgrade {
         /// Its format.
         found: u32,
@@ -489,7 +487,7 @@ pub enum Error {
     },
     /// A database that was put in place of another, whose journal still lies there: to read it would write
     /// the other's pages into this one.
-    #[error("the journal beside {} is another file's", path.display())]
+    #[error("the journal of {} belongs to another file", path.display())]
     ForeignJournal {
         /// The database.
         path: PathBuf,

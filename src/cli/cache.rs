@@ -68,20 +68,17 @@ pub fn foretell(
     let changed = changed(surgery, &last);
     let tokens = plural(changed.written_tokens(), "token");
     let state = if last.is_cold() { "cold" } else { "warm" };
-    let mut line = format!("Next      with a {state} cache, {tokens} are written anew");
+    let mut line = format!("Next      request ({state} cache): {tokens} written");
     let payback = changed.payback(price);
     if let Some(payback) = payback {
         line += &match payback.next {
-            next if next > 0.0 => format!(": {} more than without the change", money(next)),
-            next => format!(": {} less than without the change", money(-next)),
+            next if next > 0.0 => format!(", {} dearer", money(next)),
+            next => format!(", {} cheaper", money(-next)),
         };
         line += &match payback.replies {
             Some(1) => String::new(),
-            Some(replies) => format!(
-                "; it has paid for itself after {}",
-                plural(replies.into(), "reply")
-            ),
-            None => "; it has not paid for itself after 20 replies".to_owned(),
+            Some(replies) => format!("; cheaper in all after {}", plural(replies.into(), "reply")),
+            None => "; costs more for at least 20 replies".to_owned(),
         };
     }
     app.ui.print_wrapped(line)?;

@@ -5,7 +5,7 @@ use tract::formats::shared::sent::short;
 use tract::model::Millis;
 use tract::render::{Calendar, Label, Line, grouped, plural, table};
 
-use super::{App, Result};
+use super::{App, Exit, Failure, Result};
 
 /// How much of a text stands in a pipe.
 const PREVIEW_COLS: usize = 80;
@@ -15,7 +15,7 @@ pub fn list(answer: &LogAnswer, app: &mut App) -> Result<()> {
     let mut rows = &answer.edits[..];
     if rows.is_empty() {
         app.ui.status("No such edits");
-        return Ok(());
+        return Err(Failure::Quiet(Exit::NotAllowed));
     }
     let (calendar, width) = (app.calendar(), app.ui.width_cols());
     // All rows of one table, so that they are lined up across prompts.
@@ -50,7 +50,7 @@ pub fn list(answer: &LogAnswer, app: &mut App) -> Result<()> {
 pub fn sum_up(answer: &LogAnswer, app: &mut App) -> Result<()> {
     if answer.files.is_empty() {
         app.ui.status("No edits of files");
-        return Ok(());
+        return Err(Failure::Quiet(Exit::NotAllowed));
     }
     let (calendar, width) = (app.calendar(), app.ui.width_cols());
     let row = |file: &EditedFileFacts| {

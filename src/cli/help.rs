@@ -7,7 +7,23 @@ use clap::{Command, CommandFactory};
 use super::words;
 use super::{Cli, example};
 
-/// The commands in groups, those of everyday first. What is in none is for programs alone, or short for another.
+/// The commands that most people use, as `tract help` lists them.
+pub const COMMON: [(&str, &[&str]); 4] = [
+    (
+        "Bring in, take out",
+        &["import", "export", "resume", "setup"],
+    ),
+    (
+        "Look",
+        &[
+            "status", "log", "show", "view", "web", "find", "diff", "cost", "audit",
+        ],
+    ),
+    ("Make it smaller", &["prune", "truncate", "compact"]),
+    ("Go back", &["undo", "restore", "checkout", "branch"]),
+];
+
+/// All commands in groups, those for programs and scripts last. What is in none is hidden, or short for another.
 pub const GROUPS: [(&str, &[&str]); 10] = [
     (
         "Bring in, take out",
@@ -29,10 +45,9 @@ pub const GROUPS: [(&str, &[&str]); 10] = [
             "undo", "redo", "restore", "revert", "pick", "reset", "checkout", "branch",
         ],
     ),
-    ("Write", &["commit", "annotate", "chat", "record"]),
-    ("Try again", &["run", "bisect"]),
+    ("Write", &["commit", "annotate", "chat"]),
+    ("Send, try again", &["compile", "run", "bisect"]),
     ("Branches", &["merge", "resolve", "rebase", "tag", "reflog"]),
-    ("Send, for programs", &["compile", "api", "mcp", "guard"]),
     (
         "Share",
         &[
@@ -42,24 +57,14 @@ pub const GROUPS: [(&str, &[&str]); 10] = [
     (
         "Look after",
         &[
-            "fsck",
-            "doctor",
-            "gc",
-            "du",
-            "backup",
-            "redact",
-            "purge",
-            "watch",
-            "config",
-            "completions",
-            "man",
-            "help",
+            "fsck", "doctor", "gc", "du", "backup", "redact", "purge", "watch", "config", "help",
         ],
     ),
+    (
+        "For programs and scripts",
+        &["record", "api", "mcp", "guard", "completions", "man"],
+    ),
 ];
-
-/// How many of the groups are those of everyday.
-const EVERYDAY: usize = 5;
 
 /// What stands below all commands.
 const REVISIONS: &str = "\
@@ -70,11 +75,11 @@ visible message, :/TEXT for the newest message that contains TEXT.";
 /// All arguments, with the short list of commands as help.
 pub fn root() -> Command {
     let command = Cli::command().mut_subcommands(words::spelled);
-    let groups = listed(&command, &GROUPS[..EVERYDAY]);
+    let groups = listed(&command, &COMMON);
     command.help_template(format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}\n\
          `tract help COMMAND` explains a command, with examples.\n\
-         `tract help --all` lists every command, and the options that all of them take.\n"
+         `tract help --all` lists every command and the common options.\n"
     ))
 }
 

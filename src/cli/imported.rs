@@ -177,11 +177,9 @@ pub fn head_moved(repo: &Repo, before: &Head, app: &mut App) -> Result<()> {
         && let (Some(was), Some(branch)) = (before.branch(), after.branch())
         && was != branch
     {
-        let line = Line::from(format!(
-            "HEAD moved from {}, which is empty, to ",
-            was.short()
-        ));
-        app.ui.status(line + Label::Branch.of(branch.short()));
+        let line = Line::from("Now on ") + Label::Branch.of(branch.short());
+        let was = was.short();
+        app.ui.status(line + format!(" ({was} had no messages)"));
     }
     Ok(())
 }
@@ -388,8 +386,8 @@ fn details(session: &ImportedSession, is_verbose: bool, app: &mut App) {
         vec![format!("{} (-v lists them)", plural(others, "record"))]
     };
     let lines = [
-        ("kept, not shown as messages", others),
-        ("kept opaque", counted(&session.end.opaque_blocks)),
+        ("records other than messages", others),
+        ("not understood, kept", counted(&session.end.opaque_blocks)),
         ("not in the file", session.end.absent.clone()),
         (
             "lone surrogates",

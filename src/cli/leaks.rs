@@ -45,7 +45,7 @@ impl Flags {
 pub struct SharedFlags {
     #[command(flatten)]
     secrets: Flags,
-    /// As --redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
+    /// As --redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and names
     #[arg(long, conflicts_with = "allow_secrets")]
     anonymous: bool,
 }

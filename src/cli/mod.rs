@@ -440,6 +440,9 @@ mod tests {
             .flat_map(|(_, names)| *names)
             .copied()
             .collect();
+        let is_grouped = |name: &&str| grouped.contains(name);
+        let mut common = help::COMMON.iter().flat_map(|(_, names)| *names);
+        assert!(common.all(|name| is_grouped(&name)));
         // What is hidden is short for another command, or for programs alone.
         let shown = root
             .get_subcommands()

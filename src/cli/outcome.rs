@@ -103,17 +103,17 @@ pub fn smaller(app: &App, repo: &Repo, on: &On) -> Result<String> {
     })
 }
 
-/// `counts 1.18 times as much, and 20,200 on top`.
+/// `our count × 1.18 + 20,200`.
 pub fn counted(count: &ProviderCount) -> String {
     let top = count.least.saturating_add_unsigned(count.thinking);
     let top = match top {
-        ..0 => format!("{} less", grouped(top.unsigned_abs())),
-        _ => format!("{} on top", grouped(top.unsigned_abs())),
+        ..0 => format!("- {}", grouped(top.unsigned_abs())),
+        _ => format!("+ {}", grouped(top.unsigned_abs())),
     };
     if count.is_fitted() {
-        format!("counts {:.2} times as much, and {top}", count.times())
+        format!("our count × {:.2} {top}", count.times())
     } else {
-        format!("counts {top}")
+        format!("our count {top}")
     }
 }
 
@@ -197,10 +197,10 @@ pub fn foretell_facts(app: &mut App, repo: &Repo, call: Call<'_>, plan: &dyn Pla
         .map(|class| (class.as_str(), of(class)));
     let counts = counts.filter(|(_, count)| *count > 0);
     let words: Vec<String> = counts
-        .map(|(class, count)| format!("{class} {}", grouped(count as u64)))
+        .map(|(class, count)| plural(count as u64, class))
         .collect();
     if !words.is_empty() {
-        let line = format!("Facts     said nowhere then: {}", words.join(", "));
+        let line = format!("Lost from view: {}", words.join(", "));
         app.ui.print_wrapped(line)?;
     }
     Ok(())

@@ -72,7 +72,25 @@ pub fn moves(entry: &OperationEntry) -> impl Iterator<Item = String> {
 /// `main a1b2c3d → 9f8e7d6`.
 pub fn moved(row: &ReflogRow) -> String {
     let (old, new) = (value(row.old.as_ref()), value(row.new.as_ref()));
-    format!("{} {old} → {new}", row.name.short())
+    format!("{} {old} → {new}", position(&row.name))
+}
+
+/// A ref as people read it: a position of another directory with the end of that directory's name.
+fn position(name: &RefName) -> String {
+    let short = name.short();
+    let apart = short
+        .strip_prefix("at/")
+        .and_then(|rest| rest.rsplit_once('/'));
+    match apart {
+        Some((place, position)) => {
+            let last = place.rsplit('/').next().unwrap_or(place);
+            // A name that could not be written as it is ends with a hash.
+            let is_hash = |end: &str| end.len() == 16 && end.bytes().all(|b| b.is_ascii_hexdigit());
+            let bare = last.rsplit_once('-').filter(|(_, end)| is_hash(end));
+            format!("{position} in {}", bare.map_or(last, |(name, _)| name))
+        }
+        None => short.to_owned(),
+    }
 }
 
 /// A short hash, a branch's name, or `none`.

@@ -236,7 +236,7 @@ fn save(bytes: &[u8], app: &mut App) -> Result<()> {
 fn lost(error: &Error, why: &Failure) -> Failure {
     let (error, why) = (failure::sentence(error), why.what());
     let what = format!("{error}; and what came since the last commit is lost: {why}");
-    Failure::refused(what).with_hint("what was committed stays; make room, and have it said again")
+    Failure::refused(what).with_hint("what was committed stays; make room, and ask again")
 }
 
 /// What a recording with so much wrong in it ends with.

@@ -96,7 +96,7 @@ impl Talk<'_> {
     ) -> Result<()> {
         match failed {
             Some(_) if cancelled => {
-                app.ui.status("Cancelled; what was said is kept");
+                app.ui.status("Cancelled; the answer so far is kept");
                 Ok(())
             }
             Some(failed) => Err(self.failure(failed, answered, app)),

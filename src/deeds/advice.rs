@@ -109,7 +109,7 @@ pub fn sentence(error: &Error) -> String {
         }
         Error::Leaks { counts, commits } => {
             let place = match commits.len() {
-                0 => "beside the messages".to_owned(),
+                0 => "in addition to the messages".to_owned(),
                 count if count > LEAKS => {
                     let shown = commits[..LEAKS].join(", ");
                     format!("in {shown} and {} more", count - LEAKS)
@@ -299,6 +299,12 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
         Error::UnknownRevision { text, .. } if text.starts_with(":/") => {
             "`tract find TEXT` searches all branches and sessions"
         }
+        Error::UnknownRevision { text, .. } if text.starts_with("ORIG_HEAD") => {
+            "a soft reset sets ORIG_HEAD; `tract reflog HEAD` lists where HEAD was"
+        }
+        Error::UnknownRevision { text, .. } if text.starts_with("PREV_HEAD") => {
+            "a checkout sets PREV_HEAD; `tract reflog HEAD` lists where HEAD was"
+        }
         Error::UnknownRevision { .. } => {
             "`tract log --oneline` lists them, `tract branch` the branches"
         }
@@ -433,7 +439,7 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
             "nothing was changed; move tract.db-wal and tract.db-shm away, and keep them: they belong to the file before"
         }
         Error::WouldLose { .. } => {
-            "nothing was changed; with `--force` the backup takes its place, and the file that is there is kept beside it"
+            "nothing was changed; with `--force` the backup takes its place, and the old file is kept next to it"
         }
         Error::NewerDatabase { .. } => "update tract; nothing was changed",
         Error::NotBuilt { what: "S3" } => {

@@ -13,13 +13,12 @@ use crate::render::edit::changed_files;
 /// How many findings are given unless somebody says.
 const FINDINGS: usize = 20;
 
-/// What a compaction took away, and what of it is still said
+/// List what a compaction took away, and what of it is still there
 ///
-/// Looks through the messages that a compaction, truncation or clear hid: what the user typed, points that
-/// are not done, commands, files, errors, addresses, names and numbers. A fact is said if the summary or any
-/// other visible message has it word for word, or, for a longer text, most of its phrases. What is lost is
-/// listed, what is most likely to be missed first, each with its message: tract show HASH prints it, tract
-/// restore HASH brings it back. No model is asked.
+/// Looks through the messages that a compaction, truncation or clear hid. It compares prompts, open points, commands,
+/// files, errors, addresses, names and numbers. A fact is still there if a visible message has it word for word. For
+/// a longer text, most of its phrases are enough. Lost facts are listed, the most likely to be missed first, each
+/// with its message. tract show HASH prints a message, tract restore HASH brings it back. No model is asked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
@@ -27,7 +26,8 @@ pub struct AuditParams {
     /// The compaction, truncation or clear; the newest on this branch unless given
     #[cfg_attr(feature = "cli", arg(value_name = "COMPACTION"))]
     pub rev: Option<String>,
-    /// Whose newest compaction, truncation or clear, and where things are to be said still; HEAD unless given
+    /// The history whose newest compaction, truncation or clear is meant, and in which facts are looked for; HEAD
+    /// unless given
     #[cfg_attr(feature = "cli", arg(long, value_name = "REV"))]
     pub within: Option<String>,
     /// At most N findings; 20 unless given, 0: all

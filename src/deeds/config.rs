@@ -93,9 +93,9 @@ pub fn known_setting(key: &str, keys: &[&str]) -> Result<(), ApiError> {
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct ConfigParams {
-    /// The setting; without it, all that is set is told
+    /// The setting; without it, all settings are listed
     pub key: Option<String>,
-    /// The new value; without it, the present value is told
+    /// The new value; without it, the present value is printed
     #[cfg_attr(feature = "cli", arg(value_name = "VALUE", requires = "key"))]
     pub value: Option<Scalar>,
     /// Remove the setting

@@ -144,14 +144,14 @@ const OTHERS: &str = "(other messages)";
 
 /// Show what the replies of models cost
 ///
-/// Every reply that a provider counted is priced once, by the list price of its day: all that sessions,
-/// branches and tags lead to, or what is on the path to `rev`. A sub-agent counts with the session that
-/// started it, unless rows are `by` agent. With a subscription, the figures are API-equivalent: what the same work
-/// costs by the API. Requests that no reply shows, such as those for summaries and titles, are a row of their own, as
-/// far as the client says what all of its requests came to.
+/// Every reply that a provider counted is priced once, by the list price of its day: all that sessions, branches and
+/// tags lead to, or what is on the path to `rev`. A sub-agent counts with the session that started it, unless rows
+/// are `by` agent. With a subscription, the figures are API-equivalent: what the same work costs by the API. Requests
+/// that no reply shows, such as those for summaries and titles, are a row of their own, where the client gives the
+/// sum of its requests.
 ///
-/// What is told of each row: replies, input, the part of it that came from a cache, output, US dollars. prices.file in
-/// the configuration names a newer list, as genai-prices publishes it.
+/// Each row has replies, input, the part of it that came from a cache, output, and US dollars. prices.file in the
+/// configuration names a newer list, as genai-prices publishes it.
 ///
 /// By message, it is what each message has cost so far: the input of each request is shared over the
 /// messages that were sent in it, by their tokens; what was read from the cache is the front of them. A
@@ -184,7 +184,7 @@ pub struct CostParams {
     /// Only what is on the path to this commit
     #[cfg_attr(feature = "cli", arg(value_name = "REV"))]
     pub rev: Option<String>,
-    /// What a row stands for; a session unless given
+    /// The grouping of the rows; session unless given
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "WHAT"))]
     pub by: Option<CostBy>,
     /// A row for each reply: what its request read from the cache, wrote to it and missed, and why

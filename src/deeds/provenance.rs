@@ -17,10 +17,10 @@ use crate::repo::Repo;
 
 /// Say where messages came from
 ///
-/// Of each visible message: the commit that gave it its text, when, who speaks, and the session that it came from.
-/// Of one message also the model, the prompt before it, who committed it, and how it came here: edits, moves,
-/// and what a summary stands for. Of a summary each line is shown with the hidden message that has most of
-/// its words, so that it can be checked; a line that no message has is the summary's own.
+/// Each visible message is listed with the commit that gave it its text, its time, its role, and its session. One
+/// message alone also shows its model, the prompt before it, its author, and its edits and moves. A summary shows the
+/// messages that it replaced. Each line of a summary is shown with the hidden message that has most of its words, so
+/// that it can be checked; a line that no message has is the summary's own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
@@ -403,8 +403,8 @@ pub fn file_edits(
 
 /// Say what a run was, to be signed
 ///
-/// Writes a manifest of a branch: its commits by one hash over all of them, times, authors, programs, models with
-/// their tokens, the cost, tools, the files of sessions and the requests with the clients' own hashes. It
+/// Writes a manifest of a branch. It has one hash over all commits, times, authors, programs, models with their
+/// tokens, the cost, and tools. It also has the files of sessions, and the requests with the clients' own hashes. It
 /// follows from the commits alone, so whoever has them makes the same text again. docs/attest.md says how to verify a
 /// signed one without tract.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

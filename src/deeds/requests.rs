@@ -239,8 +239,8 @@ fn made_of(
 
 /// Print the request that a model would be sent
 ///
-/// The request is valid by the provider's rules, and has the same bytes every time. What had to be repaired or left
-/// out is told beside it. The form is `format`, or else the setting compile.format, or else openai.
+/// The request is valid by the provider's rules, and has the same bytes every time. Repairs and omissions are
+/// reported on standard error. The form is `format`, or else the setting compile.format, or else openai.
 ///
 /// Some clients write each request into the session file. With `for` it is the request as it was sent, and `verify`
 /// checks it against the client's own hash. With `request`, system prompt, tools and parameters come from the last

@@ -32,7 +32,7 @@ pub enum ServerTrouble {
         waited_ms: u64,
     },
     /// It takes a connection, and then says nothing.
-    #[error("the server has said nothing for {waited_ms} ms")]
+    #[error("the server has not answered for {waited_ms} ms")]
     Silent {
         /// How long, in milliseconds.
         waited_ms: u64,

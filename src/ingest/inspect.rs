@@ -15,7 +15,7 @@ use crate::formats::{
     Step, sniff,
 };
 use crate::model::secret::{SecretCounts, Secrets};
-use crate::model::{HideKind, RefName, Role, preview};
+use crate::model::{HideKind, Millis, RefName, Role, preview};
 use crate::store::{FileStamp, OriginRow};
 
 /// How many problems are reported one by one.
@@ -258,6 +258,8 @@ pub struct Inspected {
     pub compactions: u64,
     /// The directory that it ran in.
     pub cwd: Option<String>,
+    /// The time of the newest message that has one.
+    pub last: Option<Millis>,
     /// Whether the user typed that.
     typed: bool,
     /// Whether a further path has begun.
@@ -333,6 +335,7 @@ impl Sink for Inspected {
             _ if self.branched => {}
             Action::Append(message) => {
                 self.messages += 1;
+                self.last = self.last.max(step.time);
                 let is_own = message.role == Role::User && !message.is_attached();
                 let is_typed = is_own && message.is_typed();
                 let is_prompt = is_own && message.results().next().is_none();

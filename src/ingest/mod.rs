@@ -37,6 +37,7 @@ mod report;
 mod resume;
 mod running;
 mod session;
+mod sifted;
 mod slices;
 mod small_files;
 mod source;
@@ -72,6 +73,7 @@ pub use replay::{
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 pub use resume::{NewSession, Resumed, checked_out, moved_to, resume};
 pub use running::as_running;
+pub use sifted::{Sifted, SiftedMessage, sift};
 pub use slices::Waiting;
 pub use trouble::Trouble;
 pub use unreadable::{Unread, unread};

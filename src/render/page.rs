@@ -77,6 +77,21 @@ pub struct Around {
     pub before: Option<PageLink>,
     /// What stands behind it.
     pub after: Option<PageLink>,
+    /// The prompts that stand before it, oldest first.
+    pub prompts_before: Vec<PagePrompt>,
+    /// The prompts that stand behind it.
+    pub prompts_after: Vec<PagePrompt>,
+}
+
+/// A prompt that stands on another part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PagePrompt {
+    /// Where it is read.
+    pub address: String,
+    /// How it begins. Hostile until escaped.
+    pub text: String,
+    /// Whether it is hidden.
+    pub is_hidden: bool,
 }
 
 /// Another part of a conversation.

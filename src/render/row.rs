@@ -8,7 +8,7 @@ use crate::render::{Label, Line};
 /// What stands between a call and how its result begins.
 const BETWEEN: &str = " → ";
 /// What is said of a message that says nothing.
-const NOTHING: &str = "(empty)";
+pub(super) const NOTHING: &str = "(empty)";
 
 /// How a message begins, after the call that it answers, if it answers one: as much of both as
 /// `room` columns hold, where there is a limit. Both texts are hostile until they are here.
@@ -28,13 +28,26 @@ pub fn said(call: Option<&str>, preview: &str, room: Option<usize>) -> Line {
     let Some(call) = call else {
         return text.within(room);
     };
-    let mut line = Line::from(call);
+    answered(Line::from(call), text, room)
+}
+
+/// A call, and how its result begins, in so much room.
+pub(super) fn answered(call: Line, text: Line, room: Option<usize>) -> Line {
+    shared(call, Label::Dim.of(BETWEEN), text, room)
+}
+
+/// A text, and behind it the call that its message makes, in so much room.
+pub(super) fn beside(text: Line, call: Line, room: Option<usize>) -> Line {
+    shared(text, Line::from("  "), call, room)
+}
+
+/// Two lines in one. The first says more, and gets two thirds of the room where both do not fit.
+fn shared(mut first: Line, between: Line, second: Line, room: Option<usize>) -> Line {
     if let Some(room) = room {
-        // The call says more; but something of what came of it is to be seen.
-        let rest = BETWEEN.chars().count() + text.width_cols();
-        line = line.cut((room * 2 / 3).max(room.saturating_sub(rest)));
+        let rest = between.width_cols() + second.width_cols();
+        first = first.cut((room * 2 / 3).max(room.saturating_sub(rest)));
     }
-    (line + Label::Dim.of(BETWEEN) + text).within(room)
+    (first + between + second).within(room)
 }
 
 /// The same behind the beginning of a line, in what that leaves of `width_cols`.

@@ -71,8 +71,8 @@ impl Repo {
     }
 
     /// What `A..B` names: the commit B, and the one that the path from A to B begins after: A, or,
-    /// where A is on another path, the last commit that both have. An end left out is HEAD. A text
-    /// without `..` is B alone.
+    /// where A is on another path, the last commit that both have. An end left out is HEAD. `:3..5` is
+    /// `:3..:5`. A text without `..` is B alone.
     ///
     /// # Errors
     ///
@@ -85,7 +85,11 @@ impl Repo {
             return Ok((resolve(&*view, on, text)?, None));
         };
         let end = |text: &str| resolve(&*view, on, or_head(text));
-        let (from, to) = (end(from)?, end(to)?);
+        // Behind a number of a message, digits alone are another number: `:3..5` is `:3..:5`.
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let short = from.strip_prefix(':').is_some_and(is_number) && is_number(to);
+        let number = short.then(|| format!(":{to}"));
+        let (from, to) = (end(from)?, end(number.as_deref().unwrap_or(to))?);
         Ok((to, path::last_shared(&*view, &from, &to)?))
     }
 

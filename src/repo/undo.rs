@@ -231,7 +231,10 @@ fn redo(tx: &dyn Tx, now: Millis) -> Result<Vec<OperationEntry>> {
             Err(Error::NothingToRedo { .. }) if !redone.is_empty() => break,
             found => found?,
         };
-        let said = undo.what.split_once(':').map(|(words, _)| words.to_owned());
+        let said = undo
+            .what
+            .split_once(": ")
+            .map(|(words, _)| words.to_owned());
         let to_a_point = said.filter(|words| words.starts_with(UNDO_TO));
         if !redone.is_empty() && (to_a_point.is_none() || to_a_point != words) {
             break;

@@ -11,6 +11,7 @@
 mod arrivals;
 mod aside;
 mod calls;
+pub mod console;
 pub mod cut;
 mod event;
 mod fold;

@@ -79,7 +79,8 @@ impl ResponseBlock {
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Text(text) => text.text.is_empty(),
-            Self::Thinking(thought) => thought.text.is_empty(),
+            // A thought that is there and says nothing is worth a word once it is over.
+            Self::Thinking(thought) => thought.text.is_empty() && thought.open,
             Self::Tool(_) | Self::Other(_) => false,
         }
     }

@@ -389,6 +389,6 @@ fn a_judge_gets_what_was_and_what_is_and_its_word_comes_last() {
     --- stderr
     hint: tract restore HASH brings a message back
     why
-    error: 'echo why >&2; exit 3' said nothing: it ended with exit code 3
+    error: 'echo why >&2; exit 3' gave no answer: it ended with exit code 3
     ");
 }

@@ -16,8 +16,8 @@ fn what_one_agent_sends_to_another_is_kept_and_sent_as_that() {
     --- stderr
     Made a repository in .tract
     Imported codex 22222222-2222: 10 messages, on main
-      kept, not shown as messages  1 record (-v lists them)
-      kept opaque                  1 encrypted_content
+      records other than messages  1 record (-v lists them)
+      not understood, kept         1 encrypted_content
       not in the file              tool definitions
     ");
     insta::assert_snapshot!(sandbox.tract(&["show", "HEAD~3"]), @r#"
@@ -112,7 +112,7 @@ fn what_one_agent_sends_to_another_is_that_again_in_a_session_that_goes_on() {
     insta::assert_snapshot!(sandbox.tract(&["import", "again.jsonl", "--as", "again"]), @r"
     --- stderr
     Imported codex 22222222-2222 as it went on elsewhere: 9 messages, on again; 4 commits of here are not in it
-      kept, not shown as messages  1 record (-v lists them)
+      records other than messages  1 record (-v lists them)
       not in the file              tool definitions
     hint: HEAD stayed where it was; to look: tract --on again status
     ");

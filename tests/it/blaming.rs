@@ -131,6 +131,7 @@ fn what_is_asked_of_edits_goes_with_no_other_list() {
     "#);
     let empty = Sandbox::with_messages(&[("user", "Hi")]);
     insta::assert_snapshot!(empty.tract(&["log", "--files"]), @r#"
+    exit code: 1
     --- stderr
     No edits of files
     "#);

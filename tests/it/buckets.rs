@@ -60,7 +60,7 @@ fn a_colleague_goes_on_by_a_bucket() {
     insta::assert_snapshot!(run(&yours, &host, &["clone", URL, "--sources"]), @r"
     --- stderr
     Made a repository in tract
-    Took in 7 commits, 7 messages, 1 session file
+    Received 7 commits, 7 messages, 1 session file
       new      d128895  origin/main
       new      d128895  origin/sessions/claude-code/11111111-2222-4333-8444-555555555555
       new      d128895  main
@@ -86,7 +86,7 @@ fn a_colleague_goes_on_by_a_bucket() {
     ");
     insta::assert_snapshot!(run(&mine, &host, &["fetch"]), @r"
     --- stderr
-    Took in 1 commit, 1 message
+    Received 1 commit, 1 message
       grown    cea4525  origin/main
     ");
     insta::assert_snapshot!(run(&mine, &host, &["pull"]), @r"
@@ -339,7 +339,7 @@ fn what_earlier_versions_put_there_goes_on() {
     host.put("team/tract/tract.json", b"{\"format\":1}");
     let before = host.keys();
     let pulled = run(&yours, &host, &["pull"]);
-    assert!(pulled.contains("Took in 7 commits"), "{pulled}");
+    assert!(pulled.contains("Received 7 commits"), "{pulled}");
     assert_eq!(
         yours.ok(&["rev-parse", "main"]),
         mine.ok(&["rev-parse", "main"])

@@ -33,7 +33,7 @@ fn a_session_that_was_handed_over_goes_on_there() {
     insta::assert_snapshot!(yours.tract(&["unbundle", "talk.tract"]), @r"
     --- stderr
     Made a repository in .tract
-    Took in 8 commits, 8 messages, 1 session file
+    Received 8 commits, 8 messages, 1 session file
       new    8e9d3a5  main
       new    d128895  sessions/claude-code/11111111-2222-4333-8444-555555555555
     ");
@@ -57,7 +57,7 @@ fn a_session_that_was_handed_over_goes_on_there() {
     hand_over(&yours, &mine, "back.tract");
     insta::assert_snapshot!(mine.tract(&["unbundle", "back.tract"]), @r"
     --- stderr
-    Took in 1 commit, 1 message
+    Received 1 commit, 1 message
       grown  702ddbd  main
     ");
     assert_eq!(mine.ok(&["compile"]), yours.ok(&["compile"]));
@@ -201,7 +201,7 @@ fn a_name_that_another_history_has_here_gets_a_number() {
     hand_over(&mine, &yours, "talk.tract");
     insta::assert_snapshot!(yours.tract(&["unbundle", "talk.tract"]), @r"
     --- stderr
-    Took in 8 commits, 8 messages
+    Received 8 commits, 8 messages
       new    8e9d3a5  main-2, for main is another history here
       new    d128895  sessions/claude-code/11111111-2222-4333-8444-555555555555
     ");

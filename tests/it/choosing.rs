@@ -192,7 +192,7 @@ fn the_sessions_of_every_directory_are_listed_and_taken() {
     insta::assert_snapshot!(sandbox.tract(&["import", "--all"]), @r#"
     --- stderr
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on claude-code-5b0c9a1e
-      kept, not shown as messages  2 records (-v lists them)
+      records other than messages  2 records (-v lists them)
       not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     hint: HEAD stayed where it was; to look: tract --on claude-code-5b0c9a1e status
@@ -265,7 +265,7 @@ fn many_files_are_told_of_in_one_sentence_and_what_was_passed_over_is_counted() 
     insta::assert_snapshot!(sandbox.tract(&["import", "all"]), @r"
     --- stderr
     Made a repository in .tract
-    Passed over 4 files: 1 Cline display log, 2 files in no known format, 1 empty file (-v names them)
+    Skipped 4 files: 1 Cline display log, 2 files in no known format, 1 empty file (-v names them)
     Read 30 sessions in 30 files: 30 new; 60 messages
     hint: tract branch lists them; -v reports each one
     ");
@@ -273,7 +273,7 @@ fn many_files_are_told_of_in_one_sentence_and_what_was_passed_over_is_counted() 
     sandbox.write("few/one.json", r#"[{"role":"user","content":"one"}]"#);
     insta::assert_snapshot!(sandbox.tract(&["import", "-v", "few"]), @r"
     --- stderr
-    Passed over 1 file: 1 file in no known format
+    Skipped 1 file: 1 file in no known format
       few/notes.json: a file in no known format
     Imported openai one: 1 message, on one
     hint: HEAD stayed where it was; to look: tract --on one status
@@ -307,7 +307,7 @@ fn a_stream_is_read_from_standard_input() {
     --- stderr
     Made a repository in .tract
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
-      kept, not shown as messages  2 records (-v lists them)
+      records other than messages  2 records (-v lists them)
       not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     "#);
@@ -373,10 +373,10 @@ fn a_head_without_commits_goes_to_the_branch_that_an_import_makes() {
     insta::assert_snapshot!(sandbox.tract(&["import", "--as", "bank", "session.jsonl"]), @r#"
     --- stderr
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on bank
-      kept, not shown as messages  2 records (-v lists them)
+      records other than messages  2 records (-v lists them)
       not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
-    HEAD moved from main, which is empty, to bank
+    Now on bank (main had no messages)
     "#);
     assert!(sandbox.ok(&["status"]).starts_with("On bank,"));
     // It is one command: undone at once, HEAD is back on what it left.
@@ -413,7 +413,7 @@ fn what_is_no_message_is_one_line_and_its_list_under_v() {
     insta::assert_snapshot!(sandbox.tract(&["import", "-v", "session.jsonl"]), @r#"
     --- stderr
     Nothing new in claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction
-      kept, not shown as messages  1 ai-title, 1 file-history-snapshot
+      records other than messages  1 ai-title, 1 file-history-snapshot
       not in the file              system prompt, tool definitions
     "#);
 }

@@ -153,7 +153,7 @@ fn a_compressed_file_is_the_same_session_and_plain_again_it_goes_on() {
     --- stderr
     Made a repository in .tract
     Imported codex 01a1fe4f-33f9: 5 messages, on main
-      kept, not shown as messages  6 records (-v lists them)
+      records other than messages  6 records (-v lists them)
       not in the file              tool definitions
     ");
     // The client compresses what nobody has touched for a week.
@@ -173,7 +173,7 @@ fn a_compressed_file_is_the_same_session_and_plain_again_it_goes_on() {
     insta::assert_snapshot!(sandbox.tract(&["import", "sessions"]), @r"
     --- stderr
     Updated codex 01a1fe4f-33f9: 2 new commits, now 7 messages, on main
-      kept, not shown as messages  9 records (-v lists them)
+      records other than messages  9 records (-v lists them)
       not in the file              tool definitions
     ");
     assert_eq!(
@@ -198,7 +198,7 @@ fn a_compressed_file_that_ends_early_brings_in_what_is_whole() {
     --- stderr
     Made a repository in .tract
     Imported codex 01a1fe4f-33f9: 355 messages, on main
-      kept, not shown as messages  530 records (-v lists them)
+      records other than messages  530 records (-v lists them)
       not in the file              tool definitions
     note: sessions/2026/01/02/rollout-2026-01-02T03-01-00-01a1fe4f-33f9-7941-9c3c-4fe4330026ba.jsonl.zst:886: the last line is torn
     problem: sessions/2026/01/02/rollout-2026-01-02T03-01-00-01a1fe4f-33f9-7941-9c3c-4fe4330026ba.jsonl.zst: the compressed file ends early or is damaged (incomplete frame); what is whole of it is read
@@ -217,7 +217,7 @@ fn a_compressed_file_that_ends_early_brings_in_what_is_whole() {
     insta::assert_snapshot!(sandbox.tract(&["import", &name]), @r"
     --- stderr
     Updated codex 01a1fe4f-33f9: 1,450 new commits, now 1,805 messages, on main
-      kept, not shown as messages  2,706 records (-v lists them)
+      records other than messages  2,706 records (-v lists them)
       not in the file              tool definitions
     ");
     assert_eq!(sent(&sandbox, "main").len(), 1 + 4 + 1800);
@@ -269,7 +269,7 @@ fn a_fork_starts_at_its_parents_commit() {
     insta::assert_snapshot!(sandbox.tract(&["import", "fork.jsonl"]), @r"
     --- stderr
     Imported codex 01a1fe4f-5dc7: 5 messages, on codex-01a1fe4f
-      kept, not shown as messages  3 records (-v lists them)
+      records other than messages  3 records (-v lists them)
       not in the file              tool definitions
     hint: HEAD stayed where it was; to look: tract --on codex-01a1fe4f status
     ");
@@ -362,7 +362,7 @@ fn a_fork_without_its_parent_says_so_and_has_its_beginning_once_that_is_here() {
     --- stderr
     Made a repository in .tract
     Imported codex 01a1fe4f-5dc7: 3 messages, on main
-      kept, not shown as messages  3 records (-v lists them)
+      records other than messages  3 records (-v lists them)
       not in the file              its first 6 records, of session 01a1fe4f-33f9-7941-9c3c-4fe4330026ba, which is not here, tool definitions
     hint: its beginning is in session 01a1fe4f-33f9-7941-9c3c-4fe4330026ba: import that one, then this one again
     ");
@@ -372,7 +372,7 @@ fn a_fork_without_its_parent_says_so_and_has_its_beginning_once_that_is_here() {
     insta::assert_snapshot!(sandbox.tract(&["import", "fork.jsonl"]), @r"
     --- stderr
     Updated codex 01a1fe4f-5dc7: 2 new commits, now 5 messages, on main
-      kept, not shown as messages  3 records (-v lists them)
+      records other than messages  3 records (-v lists them)
       not in the file              tool definitions
     ");
     assert_eq!(sent(&sandbox, "main"), FORKED);
@@ -396,7 +396,7 @@ fn a_fork_from_beyond_its_parents_end_says_what_is_missing() {
     insta::assert_snapshot!(sandbox.tract(&["import", "fork.jsonl"]), @r"
     --- stderr
     Imported codex 01a1fe4f-5dc7: 5 messages, on codex-01a1fe4f
-      kept, not shown as messages  3 records (-v lists them)
+      records other than messages  3 records (-v lists them)
       not in the file              records 6 to 10 of session 01a1fe4f-33f9-7941-9c3c-4fe4330026ba, which is here only so far, tool definitions
     hint: its beginning is in session 01a1fe4f-33f9-7941-9c3c-4fe4330026ba: import that one, then this one again
     hint: HEAD stayed where it was; to look: tract --on codex-01a1fe4f status
@@ -408,7 +408,7 @@ fn a_fork_from_beyond_its_parents_end_says_what_is_missing() {
     insta::assert_snapshot!(sandbox.tract(&["import", "fork.jsonl"]), @r"
     --- stderr
     Updated codex 01a1fe4f-5dc7: 2 new commits, now 7 messages, on codex-01a1fe4f
-      kept, not shown as messages  3 records (-v lists them)
+      records other than messages  3 records (-v lists them)
       not in the file              tool definitions
     hint: HEAD stayed where it was; to look: tract --on codex-01a1fe4f status
     ");
@@ -465,7 +465,7 @@ fn a_session_that_goes_on_in_a_second_file_leaves_what_was_taken_back_beside_it(
             --- stderr
             Updated codex 01a1fe4f-33f9: 2 new commits, now 5 messages, on main
               further branches             main/leaf-1
-              kept, not shown as messages  3 records (-v lists them)
+              records other than messages  3 records (-v lists them)
               not in the file              tool definitions
             ");
             insta::assert_snapshot!(sandbox.tract(&["branch"]), @r"
@@ -477,7 +477,7 @@ fn a_session_that_goes_on_in_a_second_file_leaves_what_was_taken_back_beside_it(
             --- stderr
             Updated codex 01a1fe4f-33f9: 5 new commits, now 5 messages, on main
               further branches             main/leaf-1
-              kept, not shown as messages  6 records (-v lists them)
+              records other than messages  6 records (-v lists them)
               not in the file              tool definitions
             ");
             sandbox.ok(&["import", "2.jsonl"]);
@@ -555,7 +555,7 @@ fn a_fork_brings_the_files_that_it_begins_with_and_head_is_on_the_fork() {
     Imported codex 01a1fe4f-33f9: 5 messages, on codex-01a1fe4f
     Updated codex 01a1fe4f-33f9: 2 new commits, now 5 messages, on codex-01a1fe4f
     Imported codex 01a1fe4f-5dc7: 7 messages, on main
-      kept, not shown as messages  3 records (-v lists them)
+      records other than messages  3 records (-v lists them)
       not in the file              tool definitions
     ");
     insta::assert_snapshot!(sandbox.tract(&["branch"]), @r"
@@ -611,7 +611,7 @@ fn sub_agents_come_in_with_their_parent_below_its_branch() {
     --- stderr
     Made a repository in .tract
     Imported codex 01a1fe4f-33f9: 7 messages, 2 sub-agents, on main
-      kept, not shown as messages  8 records (-v lists them)
+      records other than messages  8 records (-v lists them)
       not in the file              tool definitions
     ");
     insta::assert_snapshot!(sandbox.tract(&["branch"]), @r"

@@ -55,30 +55,30 @@ fn a_dry_run_says_what_a_change_costs_and_when_it_has_paid_for_itself() {
         told[at + 1..].to_owned()
     };
     assert_snapshot!(told(&["truncate", "--keep", "2", "--dry-run"]), @r"
-    Next      with a warm cache, 15 tokens are written anew: $0.0024 less than without the change
+    Next      request (warm cache): 15 tokens written, $0.0024 cheaper
               over the next 20 replies truncate saves $0.05; cheapest: truncate
-    Facts     said nowhere then: instruction 1
+    Lost from view: 1 instruction
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     assert_snapshot!(told(&["drop", ":2", "--dry-run"]), @"
-    Next      with a warm cache, 5,016 tokens are written anew: $0.03 more than without the change; it has not paid for itself after 20 replies
+    Next      request (warm cache): 5,016 tokens written, $0.03 dearer; costs more for at least 20 replies
               over the next 20 replies drop costs $0.03; cheapest: no change
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     sandbox.wait_days(1);
     assert_snapshot!(told(&["truncate", "--keep", "2", "--dry-run"]), @r"
-    Next      with a cold cache, 95,032 tokens are written anew: $0.03 less than without the change
+    Next      request (cold cache): 95,032 tokens written, $0.03 cheaper
               over the next 20 replies truncate saves $0.08; cheapest: truncate
-    Facts     said nowhere then: instruction 1
+    Lost from view: 1 instruction
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     assert_snapshot!(told(&["compact", "--keep", "1", "-m", "In short.", "--dry-run"]), @r"
-    Next      with a cold cache, 95,020 tokens are written anew: $0.03 less than without the change
+    Next      request (cold cache): 95,020 tokens written, $0.03 cheaper
               over the next 20 replies compact saves $0.08; truncate (the older half) saves <$0.0001; cheapest: compact
-    Facts     said nowhere then: instruction 2
+    Lost from view: 2 instructions
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");

@@ -61,7 +61,7 @@ fn a_span_is_replaced_and_what_follows_stays() {
     Tokens    71 → 36 (-35)
     Cache     the first message stays as it is: 10 tokens, 14%
     compact would reach 36, cache kept 14%; truncate (the older half) 63, cache kept 26%
-    Facts     said nowhere then: instruction 1
+    Lost from view: 1 instruction
     --- stderr
     note: without the summary, which nothing has made yet
     ");
@@ -329,7 +329,7 @@ fn a_clear_keeps_the_system_messages_and_what_is_pinned() {
     Tokens    88 → 23 (-65)
     Cache     the first message stays as it is: 10 tokens, 11%
     clear would reach 23, cache kept 11%; truncate (the older half) 80, cache kept 26%
-    Facts     said nowhere then: instruction 2
+    Lost from view: 2 instructions
     ");
     insta::assert_snapshot!(sandbox.tract(&["clear"]), @r"
     --- stderr

@@ -327,7 +327,7 @@ fn what_was_sent_beside_the_messages_is_no_more_than_its_client_recorded() {
     ");
     sandbox.ok(&["truncate", "--keep", "2"]);
     assert_snapshot!(counted(&sandbox.ok(&["status", "-v"])), @"
-    by the provider  about 88,001: it counts 2082.05 times as much, and 555 on top, as before the newest hide or edit
+    by the provider  about 88,001: our count × 2082.05 + 555, as before the newest hide or edit
     ");
     sandbox.ok(&["config", "budget.max", "99k"]);
     assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-m", "More."]), @"

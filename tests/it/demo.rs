@@ -24,7 +24,7 @@ fn the_demo_reads_well_in_a_pipe() {
     hint: tract import brings in a session; tract commit -r user -m "…" writes one
     $ tract import session.jsonl
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
-      kept, not shown as messages  2 records (-v lists them)
+      records other than messages  2 records (-v lists them)
       not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
 

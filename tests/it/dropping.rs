@@ -243,7 +243,7 @@ fn a_dry_run_says_what_would_go() {
               about 20,679 → 20,441 by the provider's count
     Cache     the first message stays as it is: 260 tokens, 24%
     drop would reach 885, cache kept 24%
-    Next      with a cold cache, 20,441 tokens are written anew: $0.0015 less than without the change
+    Next      request (cold cache): 20,441 tokens written, $0.0015 cheaper
               over the next 20 replies drop saves $0.0037; cheapest: drop
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30

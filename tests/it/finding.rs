@@ -55,7 +55,7 @@ fn a_terminal_sees_the_match_in_its_line() {
         …igits, the comma is the decimal mark in that file, otherwise the point is.…
         :1      user      This session is being continued from a previous conversat…
         back: tract restore b99fda9, or go on from before: tract resume a091f72^
-    hint: there are more, older ones: -n 0 lists all
+    hint: more matches, older: -n 0
     "#);
     insta::assert_snapshot!(wide, @r#"
     3071a26  2 h ago  assistant       main:8  "Read the bank's amounts, and never in silence"
@@ -72,7 +72,7 @@ fn a_terminal_sees_the_match_in_its_line() {
         …mma and two digits, the comma is the decimal mark in that file, otherwise the point is. If nothing decides it, rep…
         :1      user      This session is being continued from a previous conversation that ran out of…
         back: tract restore b99fda9, or go on from before: tract resume a091f72^
-    hint: there are more, older ones: -n 0 lists all
+    hint: more matches, older: -n 0
     "#);
 }
 

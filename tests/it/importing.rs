@@ -37,7 +37,7 @@ fn an_import_makes_a_repository_and_says_so() {
     --- stderr
     Made a repository in .tract
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
-      kept, not shown as messages  2 records (-v lists them)
+      records other than messages  2 records (-v lists them)
       not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     "#);
@@ -128,7 +128,7 @@ fn a_broken_line_is_named_and_the_rest_comes_in() {
     exit code: 3
     --- stderr
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
-      kept, not shown as messages  2 records (-v lists them)
+      records other than messages  2 records (-v lists them)
       not in the file              system prompt, tool definitions
     problem: broken.jsonl:13: bad JSON at column 29: EOF while parsing a string
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
@@ -161,7 +161,7 @@ fn a_hook_captures_its_transcript() {
     insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], hook.to_string()), @r#"
     --- stderr
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
-      kept, not shown as messages  2 records (-v lists them)
+      records other than messages  2 records (-v lists them)
       not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     "#);
@@ -208,7 +208,7 @@ fn a_torn_last_line_is_normal_while_a_session_runs() {
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r#"
     --- stderr
     Imported claude-code "Read the bank's amounts, and never in silence": 33 messages, 1 compaction, on main
-      kept, not shown as messages  2 records (-v lists them)
+      records other than messages  2 records (-v lists them)
       not in the file              system prompt, tool definitions
     note: session.jsonl:63: the last line is torn
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
@@ -232,7 +232,7 @@ fn own_commits_stay_and_new_messages_go_after_them() {
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r#"
     --- stderr
     Updated claude-code "Read the bank's amounts, and never in silence": 4 new commits, now 34 messages, 1 compaction; main has commits of its own, so it stays
-      kept, not shown as messages  2 records (-v lists them)
+      records other than messages  2 records (-v lists them)
       not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     hint: to put the new messages after your commits: tract import --onto main
@@ -447,7 +447,7 @@ fn a_link_that_leads_round_is_passed_over() {
     std::os::unix::fs::symlink(".", good.with_file_name("loop")).expect("linked");
     let said = sandbox.tract(&["import", "s"]);
     assert!(
-        said.contains("Passed over 1 file: 1 link that leads nowhere (-v names them)\n"),
+        said.contains("Skipped 1 file: 1 link that leads nowhere (-v names them)\n"),
         "{said}"
     );
     assert!(

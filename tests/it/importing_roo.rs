@@ -37,7 +37,7 @@ fn a_truncation_made_there_can_be_rewound() {
     insta::assert_snapshot!(sandbox.tract(&["import", "tasks"]), @r#"
     --- stderr
     Made a repository in .tract
-    Passed over 2 files: 1 Cline display log, 1 file in no known format (-v names them)
+    Skipped 2 files: 1 Cline display log, 1 file in no known format (-v names them)
     Imported roo "Mend the oven's timer": 8 messages, 1 truncation, on main
       not in the file              system prompt, tool definitions
     "#);

@@ -89,7 +89,7 @@ fn taking_over_what_is_new_undoes_no_fork() {
     insta::assert_snapshot!(sandbox.tract(&["import", "--onto", "other", "session.jsonl"]), @r#"
     --- stderr
     Updated claude-code "Read the bank's amounts, and never in silence": 4 new commits, now 34 messages, 1 compaction, on main
-      kept, not shown as messages  2 records (-v lists them)
+      records other than messages  2 records (-v lists them)
       not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     hint: HEAD stayed where it was; to look: tract --on main status
@@ -107,7 +107,7 @@ fn a_session_that_grows_beside_a_branch_set_back_says_where_it_is() {
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r#"
     --- stderr
     Updated claude-code "Read the bank's amounts, and never in silence": 4 new commits, now 34 messages, 1 compaction; main left the session earlier, so it stays
-      kept, not shown as messages  2 records (-v lists them)
+      records other than messages  2 records (-v lists them)
       not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     hint: the new messages are in the session: tract log claude-code/5b0c9a1e

@@ -67,7 +67,7 @@ fn status_says_at_length_how_tokens_are_counted() {
     let (counted, _) = counted.split_once("\n\n").expect("its end");
     insta::assert_snapshot!(counted, @r"
       by tract         1,082 (o200k_base)
-      by the provider  20,679 ±1%: it counts 1.21 times as much, and 19,366 on top (learnt from 6 replies)
+      by the provider  20,679 ±1%: our count × 1.21 + 19,366, fitted to 6 replies
       not in the file  system prompt, tool definitions
     ");
 }

@@ -90,6 +90,7 @@ mod pairs;
 mod parts;
 mod people;
 mod pictures;
+mod plain_english;
 #[cfg(all(unix, feature = "postgres"))]
 mod points;
 #[cfg(all(unix, feature = "postgres"))]
@@ -165,6 +166,7 @@ mod unwritable;
 mod viewing;
 mod watching;
 mod ways_in;
+mod ways_out;
 mod web;
 mod while_it_ran;
 mod written_again;

@@ -66,7 +66,7 @@ fn an_attachment_of_an_unknown_kind_is_kept_counted_and_named() {
     --- stderr
     Made a repository in .tract
     Imported claude-code 11111111-2222: 2 messages, on main
-      kept, not shown as messages  2 attachment/(no type), 2 attachment/moon_phase
+      records other than messages  2 attachment/(no type), 2 attachment/moon_phase
       not in the file              system prompt, tool definitions, 2 attachments of the unknown kind (no type), 2 attachments of the unknown kind moon_phase
     ");
     insta::assert_snapshot!(sandbox.tract(&["compile"]), @r#"

@@ -46,7 +46,7 @@ fn the_best_answer_comes_first_in_whatever_form_and_order() {
         "{first}"
     );
     assert!(
-        first.ends_with("hint: there are more, worse ones: -n 0 lists all\n"),
+        first.ends_with("hint: more matches, less relevant: -n 0\n"),
         "{first}"
     );
     assert_eq!(hashes(&sandbox, &["website", "--hidden"]).len(), 1);

@@ -39,8 +39,8 @@ fn later_messages_come_on_the_state_before_a_compaction() {
     insta::assert_snapshot!(walk(&sandbox, &["rebase full --from short --dry-run"]), @r#"
     $ tract rebase full --from short --dry-run
     Would put 2 commits (2 append) on 90c2e1d ("Lake Constance.")
-      0c804f1 ("And a hill?")   append  goes along
-      a22bcc5 ("The Brocken.")  append  goes along
+      0c804f1 ("And a hill?")   append  is moved
+      a22bcc5 ("The Brocken.")  append  is moved
     Messages  3 → 6
     Tokens    29 → 51 (+22)
     Cache     nothing stays as it is from the beginning on

@@ -418,7 +418,7 @@ fn what_cannot_be_kept_in_a_file_either_is_said_to_be_lost() {
     );
     assert_eq!(
         lines[1..],
-        ["hint: what was committed stays; make room, and have it said again"]
+        ["hint: what was committed stays; make room, and ask again"]
     );
     let files = std::fs::read_dir(sandbox.work()).expect("listed");
     assert_eq!(files.count(), 1, "nothing but the repository is there");

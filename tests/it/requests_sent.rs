@@ -184,7 +184,7 @@ fn what_cannot_be_proved_is_named() {
     assert_snapshot!(told, @"
     a letter of a message
     exit code: 3
-    damaged  claude-code/5e551011…: line 3: the message of a request named abe692d is ad090ad
+    damaged  claude-code/5e551011…: line 3: the message of a request does not have its recorded hash abe692d
     damaged  claude-code/5e551011…: request 1aaaaaaa-0000-4000-8000-000000000000: its message abe692d is not in the file
     damaged  claude-code/5e551011…: request 2aaaaaaa-0000-4000-8000-000000000000: its message abe692d is not in the file
     damaged  claude-code/5e551011…: request 3aaaaaaa-0000-4000-8000-000000000000: its message abe692d is not in the file
@@ -195,7 +195,7 @@ fn what_cannot_be_proved_is_named() {
 
     a letter of the system prompt
     exit code: 3
-    damaged  claude-code/5e551011…: line 1: the system prompt and tools of a request named dde233a is faa9d61
+    damaged  claude-code/5e551011…: line 1: the system prompt and tools of a request does not have its recorded hash dde233a
     damaged  claude-code/5e551011…: request 1aaaaaaa-0000-4000-8000-000000000000: its system prompt and tools dde233a are not in the file
     damaged  claude-code/5e551011…: request 2aaaaaaa-0000-4000-8000-000000000000: its system prompt and tools dde233a are not in the file
     damaged  claude-code/5e551011…: request 3aaaaaaa-0000-4000-8000-000000000000: its system prompt and tools dde233a are not in the file
@@ -262,7 +262,7 @@ fn a_request_that_cannot_be_told_is_made_of_the_messages_and_that_is_said() {
     exit code: 3
     not proved: its message abe692d is not in the file
     --- stderr
-    note: line 3: the message of a request named abe692d is ad090ad
+    note: line 3: the message of a request does not have its recorded hash abe692d
     ");
 }
 

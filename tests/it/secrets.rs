@@ -69,7 +69,7 @@ fn an_import_says_which_secrets_came_in_and_says_so_once() {
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r"
     --- stderr
     Imported codex 5b0c9a1e-7d42: 3 messages, on main
-      kept, not shown as messages  1 record (-v lists them)
+      records other than messages  1 record (-v lists them)
       not in the file              system prompt, tool definitions
     warning: 1 secret: 1 github-token
     hint: tract redact takes them out of the context; tract import --redact lets none in
@@ -78,7 +78,7 @@ fn an_import_says_which_secrets_came_in_and_says_so_once() {
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r"
     --- stderr
     Updated codex 5b0c9a1e-7d42: 3 new commits, now 6 messages, on main
-      kept, not shown as messages  1 record (-v lists them)
+      records other than messages  1 record (-v lists them)
       not in the file              system prompt, tool definitions
     warning: 2 secrets: 2 github-token
     hint: tract redact takes them out of the context; tract import --redact lets none in
@@ -103,7 +103,7 @@ fn what_the_user_allows_is_no_secret() {
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r"
     --- stderr
     Imported codex 5b0c9a1e-7d42: 6 messages, on main
-      kept, not shown as messages  1 record (-v lists them)
+      records other than messages  1 record (-v lists them)
       not in the file              system prompt, tool definitions
     ");
 }
@@ -188,7 +188,7 @@ fn an_export_without_its_secrets_is_a_session_like_any_other() {
     insta::assert_snapshot!(back.tract(&["import", "session.jsonl"]), @r"
     --- stderr
     Imported codex 5b0c9a1e-7d42: 6 messages, on main
-      kept, not shown as messages  1 record (-v lists them)
+      records other than messages  1 record (-v lists them)
       not in the file              system prompt, tool definitions
     ");
     insta::assert_snapshot!(back.tract(&["compile", "--format", "text"]), @r#"
@@ -252,7 +252,7 @@ fn a_bundle_with_secrets_in_it_is_not_written_hidden_ones_included() {
     back.write("in.tract", bytes);
     insta::assert_snapshot!(back.tract(&["unbundle", "in.tract"]), @r"
     --- stderr
-    Took in 7 commits, 6 messages, 1 session file
+    Received 7 commits, 6 messages, 1 session file
       new    25cebf1  main
       new    f40b0ac  sessions/codex/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c71
     ");
@@ -292,7 +292,7 @@ fn a_resumed_session_holds_no_secrets_unless_somebody_says_so() {
     insta::assert_snapshot!(sandbox.tract(&["import", "redacted.jsonl"]), @r#"
     --- stderr
     Imported codex "show me the log": 6 messages, on codex-019cec3b
-      kept, not shown as messages  6 records (-v lists them)
+      records other than messages  6 records (-v lists them)
       not in the file              system prompt, tool definitions
     hint: HEAD stayed where it was; to look: tract --on codex-019cec3b status
     "#);
@@ -370,7 +370,7 @@ fn an_import_that_redacts_lets_no_secret_in_and_goes_on_so() {
     insta::assert_snapshot!(sandbox.tract(&["import", "--redact", "session.jsonl"]), @r"
     --- stderr
     Imported codex 5b0c9a1e-7d42: 3 messages, on main
-      kept, not shown as messages  1 record (-v lists them)
+      records other than messages  1 record (-v lists them)
       not in the file              system prompt, tool definitions, secrets (redacted)
     Redacted 2 secrets: 1 aws-access-key, 1 github-token
     ");
@@ -381,7 +381,7 @@ fn an_import_that_redacts_lets_no_secret_in_and_goes_on_so() {
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r"
     --- stderr
     Updated codex 5b0c9a1e-7d42: 3 new commits, now 6 messages, on main
-      kept, not shown as messages  1 record (-v lists them)
+      records other than messages  1 record (-v lists them)
       not in the file              system prompt, tool definitions, secrets (redacted)
     Redacted 4 secrets: 3 github-token, 1 aws-access-key
     ");
@@ -423,7 +423,7 @@ fn what_came_in_with_its_secrets_is_not_redacted_by_a_further_import() {
     insta::assert_snapshot!(sandbox.tract(&["import", "--redact", "session.jsonl"]), @r"
     --- stderr
     Imported codex 5b0c9a1e-7d42 anew, for its file was rewritten: 6 messages, on codex-5b0c9a1e; 4 commits of before are kept
-      kept, not shown as messages  1 record (-v lists them)
+      records other than messages  1 record (-v lists them)
       not in the file              system prompt, tool definitions, secrets (redacted)
     hint: HEAD stayed where it was; to look: tract --on codex-5b0c9a1e status
     Redacted 4 secrets: 3 github-token, 1 aws-access-key

@@ -139,7 +139,7 @@ mod known {
         insta::assert_snapshot!(said, @"
         exit code: 4
         --- stderr
-        error: postgres://me@127.0.0.1:PORT/db: the server has said nothing for 1000 ms
+        error: postgres://me@127.0.0.1:PORT/db: the server has not answered for 1000 ms
         hint: is it PostgreSQL that listens there? connect_timeout=SECONDS in the address, or PGCONNECT_TIMEOUT, waits longer
         ");
         let address = format!("{address}?sslmode=disable&connect_timeout=2");

@@ -260,6 +260,7 @@ fn a_check_says_what_of_it_works() {
     let machine = Machine::new();
     full(&machine);
     insta::assert_snapshot!(machine.setup(&["--check", "--only", "claude-code"]), @"
+    exit code: 1
     Claude Code
       ~/.claude/settings.json
         hooks.PreCompact                tract guard --hook   not set up
@@ -269,6 +270,9 @@ fn a_check_says_what_of_it_works() {
         env.CLAUDE_CODE_ELEGANT_MEADOW  1                    not set up
       ~/.claude.json
         mcpServers.tract  tract mcp  not set up
+    --- stderr
+    Nothing is set up
+    hint: tract setup shows what it would write where, and asks
     ");
     machine.setup(&["--yes"]);
     insta::assert_snapshot!(machine.setup(&["--check"]), @"

@@ -100,7 +100,7 @@ fn story(url: &str, ssh: &Path, mine: &Sandbox, yours: &Sandbox) {
     );
     let cloned = run(yours, &["clone", url, "talk", "--sources"]);
     assert!(
-        cloned.contains("Took in 7 commits, 7 messages, 1 session file"),
+        cloned.contains("Received 7 commits, 7 messages, 1 session file"),
         "{cloned}"
     );
     let there = |arguments: &[&str]| {
@@ -123,7 +123,7 @@ fn story(url: &str, ssh: &Path, mine: &Sandbox, yours: &Sandbox) {
     let pushed = there(&["push"]);
     assert!(pushed.contains("Sent 1 commit, 1 message"), "{pushed}");
     let pulled = run(mine, &["pull"]);
-    assert!(pulled.contains("Took in 1 commit, 1 message"), "{pulled}");
+    assert!(pulled.contains("Received 1 commit, 1 message"), "{pulled}");
     assert_eq!(there(&["compile"]), run(mine, &["compile"]));
     assert!(run(mine, &["pull"]).contains("Nothing new"));
     assert!(there(&["push"]).contains("Nothing to send"));
@@ -199,7 +199,7 @@ fn a_colleague_goes_on_beside_the_code() {
     ");
     insta::assert_snapshot!(yours.tract(&["pull", "git:origin", "--sources"]), @r"
     --- stderr
-    Took in 7 commits, 7 messages, 1 session file
+    Received 7 commits, 7 messages, 1 session file
       new      d128895  git-origin/main
       new      d128895  git-origin/sessions/claude-code/11111111-2222-4333-8444-555555555555
       new      d128895  main
@@ -227,7 +227,7 @@ fn a_colleague_goes_on_beside_the_code() {
     mine.ok(&["undo"]);
     insta::assert_snapshot!(mine.tract(&["pull", "git:origin"]), @r"
     --- stderr
-    Took in 1 commit, 1 message
+    Received 1 commit, 1 message
       grown    a20f1d1  git-origin/main
       grown    a20f1d1  main
     ");
@@ -421,7 +421,7 @@ fn what_earlier_versions_put_beside_the_code_goes_on() {
     put("heads/main");
     put(session);
     let pulled = yours.tract(&["pull", "git:origin"]);
-    assert!(pulled.contains("Took in 7 commits"), "{pulled}");
+    assert!(pulled.contains("Received 7 commits"), "{pulled}");
     mine.ok(&["commit", "-r", "user", "-m", "One more."]);
     let pushed = mine.tract(&["push", "git:origin"]);
     assert!(pushed.contains("Sent 1 commit, 1 message"), "{pushed}");
@@ -574,7 +574,7 @@ fn what_is_said_of_a_push_and_a_pull() {
     insta::assert_snapshot!(run(&["pull"]), @r"
     exit code: 1
     --- stderr
-    Took in 1 commit, 1 message
+    Received 1 commit, 1 message
       grown    ff724f2  origin/main
     error: main has 1 commit that origin/main does not have, and lacks 1; it stays where it was
     hint: tract merge origin/main brings theirs in; tract checkout -b NAME origin/main goes on from theirs

@@ -307,6 +307,7 @@ fn templates_are_stable() {
     hint: %H %h %P %r %o %k %t %T %s %d %i %c %a, %j before each, %n, %xNN and %%; see tract log --help
     ");
     insta::assert_snapshot!(sandbox.tract(&["log", "--op", "edit"]), @r"
+    exit code: 1
     --- stderr
     No such commits
     ");

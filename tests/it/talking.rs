@@ -55,7 +55,7 @@ fn a_talk_has_the_screen_and_escape_cancels_an_answer() {
 
     // Cancelled: what was said is kept, and says so.
     screen.keys(&["Escape"]);
-    let seen = screen.sees("Cancelled; what was said is kept");
+    let seen = screen.sees("Cancelled; the answer so far is kept");
     assert!(
         seen.contains("one two three") && seen.contains("interrupted"),
         "{seen}"
@@ -224,7 +224,7 @@ fn a_call_that_ran_when_its_answer_was_cancelled_is_interrupted() {
     screen.line("it calls");
     screen.sees("pending");
     screen.keys(&["Escape"]);
-    screen.sees("Cancelled; what was said is kept");
+    screen.sees("Cancelled; the answer so far is kept");
     let seen = screen.sees("interrupted");
     assert!(!seen.contains("pending"), "{seen}");
 }

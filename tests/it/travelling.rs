@@ -412,7 +412,7 @@ fn files_and_erasures_go_by_a_bucket() {
     let said = run(&mine, &["push"]);
     assert!(
         said.contains(
-            "1 message erased here: taken out of the bundles there, and whoever pulls is told"
+            "1 message erased here: taken out of the bundles there, and the next pull reports it"
         ),
         "{said}"
     );

@@ -208,9 +208,9 @@ fn after_a_compaction_the_summary_is_the_task() {
               about 20,679 → 19,866 by the provider's count
     Cache     the first message stays as it is: 260 tokens, 24%
     truncate would reach 412, cache kept 24%
-    Next      with a cold cache, 19,866 tokens are written anew: $0.0051 less than without the change
+    Next      request (cold cache): 19,866 tokens written, $0.0051 cheaper
               over the next 20 replies truncate saves $0.01; cheapest: truncate
-    Facts     said nowhere then: command 2, number 3
+    Lost from view: 2 commands, 3 numbers
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     "#);
@@ -225,7 +225,7 @@ fn a_budget_leaves_room_for_what_the_provider_counts_on_top() {
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "19k"]), @r"
     exit code: 1
     --- stderr
-    error: hiding all that may go leaves 19,751 tokens, more than 19,000; the provider counts 1.21 times as much, and 19,366 on top
+    error: hiding all that may go leaves 19,751 tokens, more than 19,000; the provider's count is our count × 1.21 + 19,366
     hint: tract compact puts a summary in place of what is old; --by-our-count leaves out what the provider counts on top
     ");
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "1000", "--by-our-count"]), @r"

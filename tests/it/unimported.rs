@@ -132,7 +132,22 @@ fn outside_of_a_repository_a_session_is_chosen_from_what_the_tools_have_left() {
     screen.text("bank");
     screen.heads(&["1 of 1"]);
     screen.keys(&["Enter"]);
+    // There is room for what is read, and how much of it.
+    screen.heads(&["claude-code/", "… · window", "of 12"]);
+    // An audit keeps nothing: it is for every session.
+    screen.text("a");
+    screen.heads(&["tract audit"]);
+    let audit = screen.sees("still said");
+    assert!(
+        audit.contains("compaction") && audit.contains("instruction"),
+        "{audit}"
+    );
+    screen.text("a");
     screen.heads(&["claude-code/", "of 12"]);
+    screen.text("g");
+    screen.keys(&["a"]);
+    screen.sees("23 messages hidden");
+    screen.keys(&["Escape"]);
     // What would be lost is not done.
     screen.text("/truncate 2");
     screen.keys(&["Enter"]);
@@ -146,6 +161,8 @@ fn outside_of_a_repository_a_session_is_chosen_from_what_the_tools_have_left() {
     screen.line(&format!("clear; tract view -i {ID}"));
     screen.heads(&["claude-code/", "of 12"]);
     screen.text("q");
+    let after = screen.waits("a prompt", |seen| seen.trim_end().ends_with('$'));
+    assert!(!after.contains(":12"), "{after}");
     assert_eq!(files(&sandbox.home()), before);
     assert!(!sandbox.is_made());
 }

@@ -234,3 +234,65 @@ fn a_file_that_is_not_there_is_missed_as_a_file() {
     hint: tract find TEXT searches all branches and sessions
     ");
 }
+
+/// A session with a coloured output of a progress bar, and with thinking of which no text is kept.
+fn coloured(sandbox: &Sandbox) {
+    let printed = "\u{1b}[31mred\u{1b}[0m\n10%\r50%\r100%\nend";
+    let rows = [
+        ("user", serde_json::json!("Run it.")),
+        (
+            "assistant",
+            serde_json::json!([
+                {"type": "thinking", "thinking": "", "signature": "c2ln"},
+                {"type": "text", "text": "I run it."},
+                {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make"}},
+            ]),
+        ),
+        (
+            "user",
+            serde_json::json!([{"type": "tool_result", "tool_use_id": "t1", "content": printed}]),
+        ),
+    ];
+    let record = |(at, (kind, content)): (usize, (&str, serde_json::Value))| {
+        let parent = at.checked_sub(1).map(|at| format!("r{at}"));
+        let record = serde_json::json!({
+            "type": kind, "uuid": format!("r{at}"), "parentUuid": parent, "cwd": "/w", "version": "2.1.100",
+            "sessionId": "5a1d2c8e-1111-4222-8333-444455556677",
+            "timestamp": format!("2026-03-14T10:0{at}:00.000Z"),
+            "message": {"role": kind, "content": content},
+        });
+        format!("{record}\n")
+    };
+    let lines: String = rows.into_iter().enumerate().map(record).collect();
+    sandbox.write("session.jsonl", lines);
+    sandbox.ok(&["import", "session.jsonl"]);
+}
+
+#[test]
+fn colours_of_an_output_are_no_text_and_empty_thinking_is_marked() {
+    let sandbox = Sandbox::new();
+    coloured(&sandbox);
+    insta::assert_snapshot!(sandbox.tract(&["view"]), @r"
+    :1     user
+               Run it.
+
+    :2     assistant
+               thinking  (empty)
+               I run it.
+               Bash make
+    :3           red
+                 100%
+                 end
+    ");
+    for format in ["html", "markdown"] {
+        let page = sandbox.ok(&["export", "--format", format]);
+        assert!(
+            !page.contains("[31m") && !page.contains("50%\r"),
+            "{format}: {page}"
+        );
+        assert!(page.contains("empty"), "{format}: {page}");
+    }
+    // What stays as it came is what is sent, and what is kept.
+    let sent = sandbox.ok(&["compile", "--format", "anthropic"]);
+    assert!(sent.contains("[31mred"), "{sent}");
+}

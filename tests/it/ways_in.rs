@@ -617,7 +617,7 @@ fn sessions_that_were_ended_or_put_away_are_found() {
     }
     let told = sandbox.tract(&["import", "--all"]);
     assert!(told.contains("4 files are as they were"), "{told}");
-    assert!(told.contains("Passed over 1 file"), "{told}");
+    assert!(told.contains("Skipped 1 file"), "{told}");
 }
 
 /// OpenClaw writes what it sent beside a session: that is no session, wherever it is met.
@@ -651,7 +651,7 @@ fn a_trajectory_of_openclaw_is_no_session() {
     fs::write(folder.join("7.trajectory-path.json"), pointer.to_string()).expect("written");
     let told = sandbox.tract(&["import", "--all"]);
     assert!(
-        told.contains("Passed over 2 files: 2 OpenClaw trajectories"),
+        told.contains("Skipped 2 files: 2 OpenClaw trajectories"),
         "{told}"
     );
     assert!(

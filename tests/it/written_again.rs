@@ -246,7 +246,7 @@ fn what_was_written_again_is_taken_over_exported_and_resumed() {
     insta::assert_snapshot!(sandbox.tract(&["import", &name]), @r"
     --- stderr
     Updated codex 019cec3f-0900: 1 new commit, now 3 messages, on codex-019cec3f
-      kept, not shown as messages  4 records (-v lists them)
+      records other than messages  4 records (-v lists them)
       not in the file              system prompt, tool definitions
     hint: HEAD stayed where it was; to look: tract --on codex-019cec3f status
     ");

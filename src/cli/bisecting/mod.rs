@@ -119,7 +119,7 @@ impl Conclusion<'_> {
         app.ui.print(Label::Dim.of(said))?;
         if more {
             app.ui
-                .notice("it may go wrong without that, too: not all of it could be told");
+                .notice("it may go wrong without that, too: some runs had no verdict");
         }
         if self.ground.suspects().commits.is_some() {
             return Ok(());

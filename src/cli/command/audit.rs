@@ -27,8 +27,8 @@ pub struct Args {
     #[command(flatten)]
     deed: AuditParams,
     // No method has these: none runs a program.
-    /// A command that says more, such as one that asks a model: it gets the conversation before and after, and what is
-    /// lost, on standard input, and what it prints is shown behind the list
+    /// A command that judges, such as one that asks a model. It gets the conversation before and after, and the lost
+    /// facts, on standard input; its output follows the list
     #[arg(long, value_name = "CMD")]
     judge: Option<String>,
     /// How long that command may take
@@ -86,7 +86,7 @@ fn judge(args: &Args, repo: &Repo, all: &AuditAnswer, app: &mut App) -> Result<(
     let run = || exec::run(command, &asked, timeout);
     let said = summariser::shown(app, all.messages, run).map_err(|failed| {
         failed.stderr.lines().for_each(|line| app.ui.complain(line));
-        Failure::refused(format!("'{command}' said nothing: {}", failed.reason))
+        Failure::refused(format!("'{command}' gave no answer: {}", failed.reason))
     })?;
     app.ui.print(Line::new())?;
     app.ui.print_all(said.lines().map(Line::from))?;

@@ -8,7 +8,7 @@ use tract::deeds::request_payload;
 use tract::formats::Format;
 use tract::model::RefName;
 use tract::render::{Label, Line, plural};
-use tract::repo::On;
+use tract::repo::{On, Repo};
 use tract::rewrite::bisect::{BisectStep, Bisection, Judged, SearchHow};
 
 use crate::cli::bisecting::by_hand::Session;
@@ -20,11 +20,11 @@ use crate::cli::{App, Failure, Result, Typed, duration, input, leaks};
 
 /// Find the message that makes it go wrong
 ///
-/// tract bisect run leaves out one half of the messages after the other, and gives what is left to your
-/// command as a request on standard input. The command ends with 0 where that is good, with 1 to 124 where
-/// it is bad, and with 125 where it cannot tell. A tool call stays with its result. System messages and the
-/// last prompt stay. A single message is found in at most 2·log2 n + 3 runs, then the part of it. Where
-/// several are needed together, all are found; where one of several is enough, each of them.
+/// tract bisect run leaves out one half of the messages after the other. Your command gets the rest as a request on
+/// standard input. The command ends with 0 where that is good, with 1 to 124 where it is bad, and with 125 where it
+/// cannot tell. A tool call stays with its result. System messages and the last prompt stay. A single message is
+/// found in at most 2·log2 n + 3 runs, then the part of it. Where several are needed together, all are found; where
+/// one of several is enough, each of them.
 ///
 /// If it goes wrong even without all that, hides are brought back one half after the other, and with
 /// --request settings are left out. The context without what was found is put on a branch.
@@ -40,14 +40,14 @@ use crate::cli::{App, Failure, Result, Typed, duration, input, leaks};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  tract bisect run -- ./asks-and-checks.sh
+  tract bisect run ./asks-and-checks.sh
   tract bisect run HEAD~2 --format anthropic -- ./asks-and-checks.sh
   tract bisect run -n 20 -- ./fails-now-and-then.sh
   tract bisect run --time --good HEAD~40 -- ./asks-and-checks.sh
   tract bisect start; tract compile bisect; tract bisect bad")]
 pub struct Args {
     #[command(subcommand)]
-    act: Act,
+    act: Option<Act>,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -66,17 +66,17 @@ enum Act {
         #[arg(long)]
         time: bool,
     },
-    /// Say that the context on the branch bisect goes well
+    /// Mark the context on the branch bisect as good
     Good,
-    /// Say that it goes wrong
+    /// Mark it as bad
     Bad,
-    /// Say that it cannot be told
+    /// Mark it as untestable
     Skip,
-    /// Print what was said so far
+    /// Print the marks so far
     Log,
-    /// Say again what a log holds
+    /// Repeat the marks of a log
     Replay {
-        /// What tract bisect log has printed; - for standard input
+        /// The output of tract bisect log; - for standard input
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
@@ -86,9 +86,9 @@ enum Act {
 
 #[derive(Debug, clap::Args)]
 struct Run {
-    /// The commit whose context goes wrong
-    #[arg(value_name = "REV", default_value = "HEAD")]
-    rev: String,
+    /// The commit whose context goes wrong, HEAD unless given; without --, the command that judges may follow
+    #[arg(value_name = "REV")]
+    words: Vec<String>,
     /// A commit whose context goes well: what it has stays
     #[arg(long, value_name = "REV")]
     good: Option<String>,
@@ -133,8 +133,30 @@ struct Run {
     #[command(flatten)]
     secrets: leaks::Flags,
     /// The command that judges
-    #[arg(last = true, value_name = "CMD", required = true)]
+    #[arg(last = true, value_name = "CMD")]
     command: Vec<String>,
+}
+
+impl Run {
+    /// The commit whose context goes wrong, and the command. As git takes it, `bisect run CMD` needs no `--`.
+    fn meant(&self, repo: &Repo, on: &On) -> Result<(String, Vec<String>)> {
+        let head = || "HEAD".to_owned();
+        let usage = |what: &str| {
+            let failure = Failure::usage(what);
+            failure.with_hint("tract bisect run [REV] -- CMD, or tract bisect run CMD")
+        };
+        match (self.words.as_slice(), self.command.as_slice()) {
+            ([], []) => Err(usage("no command is given that judges")),
+            ([], command) => Ok((head(), command.to_vec())),
+            ([rev], command @ [_, ..]) => Ok((rev.clone(), command.to_vec())),
+            (_, [_, ..]) => Err(usage("only one commit may come before --")),
+            ([first, rest @ ..], []) => match (repo.resolve_if_any(on, first)?, rest) {
+                (Some(_), []) => Err(usage("no command is given that judges")),
+                (Some(_), command) => Ok((first.clone(), command.to_vec())),
+                (None, _) => Ok((head(), self.words.clone())),
+            },
+        }
+    }
 }
 
 /// A probability that is one.
@@ -145,7 +167,10 @@ fn probability(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    match &args.act {
+    let Some(act) = &args.act else {
+        return under_way(app);
+    };
+    match act {
         Act::Run(args) => with_command(args, app),
         Act::Start { bad, good, time } => start(bad, good.as_deref(), *time, app),
         Act::Good => say(Judged::Good, app),
@@ -163,9 +188,28 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     }
 }
 
+/// Says how a bisection by hand stands, or how one begins.
+fn under_way(app: &mut App) -> Result<()> {
+    match Session::under_way(&*app.repo()?) {
+        Ok(session) => {
+            app.ui.print_all(session.text().lines().map(Line::from))?;
+            app.ui
+                .hint("tract bisect good, bad or skip goes on; tract bisect reset ends it");
+        }
+        Err(_) => {
+            app.ui.status("No bisection is under way");
+            app.ui.hint(
+                "tract bisect start begins one by hand; tract bisect run CMD lets a command judge",
+            );
+        }
+    }
+    Ok(())
+}
+
 fn with_command(args: &Run, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
-    let commit = resolve(&repo, &on, &args.rev)?;
+    let (rev, words) = args.meant(&repo, &on)?;
+    let commit = resolve(&repo, &on, &rev)?;
     let good = args.good.as_ref().map(|rev| resolve(&repo, &on, rev));
     let good = good.transpose()?;
     let branch = args.branch.as_ref().map(|name| RefName::branch(name));
@@ -191,13 +235,13 @@ fn with_command(args: &Run, app: &mut App) -> Result<()> {
         whole_request: args.request,
         strict: false,
     };
-    let command = judge::command_line(&args.command);
+    let command = judge::command_line(&words);
     let judge = Judge {
         command: &command,
         timeout: args.timeout,
         directory: None,
     };
-    let what = Typed::new("bisect run").revs([&args.rev]).line();
+    let what = Typed::new("bisect run").revs([&rev]).line();
     let trials_on = On::Branch(RefName::branch(BRANCH)?);
     let pause = Pause::begin()?;
     // A tool is given the prompt by itself: what it resumes is the context before that.

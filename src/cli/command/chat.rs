@@ -13,10 +13,10 @@ use crate::cli::{App, Failure, Result, Typed, interactive};
 
 /// Talk with a model; every turn is a commit
 ///
-/// Each prompt is committed. CMD then gets the request (as tract compile prints it) on standard input,
-/// and what it prints is the answer: plain text, or a stream of events as tract record reads it. The
-/// answer is drawn as it arrives and committed at its end. Esc or Ctrl+C cancels it; what was said
-/// until then is kept. The setting budget.action applies before each turn.
+/// Each prompt is committed. CMD then gets the request on standard input, as tract compile prints it. Its output is
+/// the answer: plain text, or a stream of events as tract record reads it. The answer is drawn as it arrives and
+/// committed at its end. Esc or Ctrl+C cancels it; the messages until then are kept. The setting budget.action
+/// applies before each turn.
 ///
 /// On a terminal it has the screen of tract view -i, and its commands (/compact, /rewind, /redo, …);
 /// Esc switches to its keys. In a pipe, each line is a prompt. /undo takes back the last commit, /save

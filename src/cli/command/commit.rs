@@ -19,11 +19,10 @@ use crate::cli::{App, Failure, Result, input, named, position};
 /// standard input is read, or on a terminal $EDITOR opens. A text is never taken for JSON: --json and
 /// --batch say that it is.
 ///
-/// If a budget is set (tract config budget.max) and the message goes beyond it, the setting
-/// budget.action decides: warn, refuse, hide the oldest messages, or summarise. A refusal commits
-/// nothing and prints nothing to standard output; the exit code is 1. Where hiding or a summary cannot
-/// keep the budget, the exit code is 1 too, but the message is committed: standard output then holds
-/// its hash.
+/// If a budget is set (tract config budget.max) and the message exceeds it, budget.action decides: warn, refuse, hide
+/// the oldest messages, or summarise. A refusal commits nothing and prints nothing to standard output; the exit code
+/// is 1. If neither hiding nor a summary keeps the budget, the exit code is 1 too. The message is committed then, and
+/// standard output holds its hash.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

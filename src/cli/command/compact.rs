@@ -13,15 +13,15 @@ use crate::cli::{App, Failure, Result, input, outcome};
 
 /// Replace a span of messages with a summary
 ///
-/// Without --keep or a range, the span is everything but the system messages. Pinned messages stay, and
-/// so do calls that wait for a result. You give the summary (-m, -F, or - for standard input), or a
-/// command makes it: it gets the span on standard input. What is committed while the command runs
-/// stays, after the summary. A command that fails changes nothing.
+/// Without --keep or a range, the span is everything but the system messages. Pinned messages stay, and so do calls
+/// that wait for a result. You give the summary (-m, -F, or - for standard input), or a command makes it: it gets the
+/// span on standard input. Messages that are committed while the command runs stay, after the summary. A command that
+/// fails changes nothing.
 ///
-/// In place of an earlier summary, the command gets the messages that it stands for. What it prints is audited:
-/// where it lacks something that you said, an open point or a line that you pinned with @pin, the command is run
-/// once more and told what is missing. What is missing after that is a hint. A summary that you give is taken as
-/// it is. With --strict, one that lacks such a thing is refused, whoever wrote it, and nothing is changed.
+/// In place of an earlier summary, the command gets the messages that it replaced. tract audits the summary. If a
+/// prompt, an open point or a line pinned with @pin is missing, the command runs once more and gets the list. If
+/// facts are still missing then, a hint lists them. A summary that you give is taken as it is. With --strict, one
+/// that lacks such a thing is refused, whoever wrote it, and nothing is changed.
 ///
 /// tract undo brings the messages back, and so does tract restore later. See also: prune (tool
 /// outputs), drop (messages you name), truncate (the oldest), clear (everything).

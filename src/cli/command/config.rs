@@ -19,7 +19,7 @@ use crate::cli::{App, Failure, Result};
 /// --global, your own are kept for all repositories.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Of the repository, with its default in brackets:
+Settings of the repository, with their defaults in brackets:
   author.name        who commits here; on a server it is not kept in the repository [yours, if it is set]
   budget.max         how many tokens a context should not exceed, such as 128k
   budget.action      what happens to a commit beyond that: warn; refuse (nothing is committed, exit code 1); truncate (the oldest exchanges are hidden); prune (old tool outputs are replaced); compact:CMD (CMD summarises what is old); or several with commas between, each for where the one before did not keep the budget: compact:CMD,truncate [warn]

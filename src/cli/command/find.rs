@@ -4,24 +4,25 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+use tract::Error;
 use tract::deeds::{At, FindParams};
 use tract::model::{EntryId, HideKind, Operation, RefName};
 use tract::query::{FindProgress, Found, HiddenBy, Neighbour};
 use tract::render::{Calendar, Label, Line, excerpt, plural, row, table};
-use tract::repo::Repo;
+use tract::repo::{On, Repo};
 
 use crate::cli::{App, Exit, Failure, Result, Ui, listing, progress};
 
 /// Search all messages, hidden ones too
 ///
-/// Finds messages by their words, the best answer first, over the history of all branches, tags and sessions: in
-/// text, thinking, tool calls and their results, in hidden messages as well, and in what edits replaced. The words
-/// may stand in any order and form ("proposals" finds "proposal"), and the more of them a message has, the better. A
-/// word with a part of an identifier finds the whole of it. What a result of tract itself repeats comes last.
+/// Finds messages by their words, the best answer first, in the history of all branches, tags and sessions. It looks
+/// in text, thinking, tool calls and results, in hidden messages, and in texts that edits replaced. The words may
+/// stand in any order and form ("proposals" finds "proposal"), and the more of them a message has, the better. A word
+/// with a part of an identifier finds the whole of it. Messages that tract's own results repeat come last.
 ///
-/// "WORDS IN QUOTES" must stand like that, WORD* is any word that begins so, and what has -WORD in it is left
-/// out. With --exact TEXT is searched for as it is, with --regex as a regular expression, in which (?-i) makes
-/// case matter: then no match is missed, and the newest comes first.
+/// "WORDS IN QUOTES" must stand like that, WORD* is any word that begins so, and what has -WORD in it is left out.
+/// With --exact, TEXT is searched for as it is; with --regex it is a regular expression, in which (?-i) makes case
+/// matter. Then no match is missed, and the newest comes first.
 ///
 /// Each match starts with its hash, time, role and place (main:12, or what hides it); `tract show HASH` prints it
 /// in full. For a hidden message, the last line says what brings it back. Matches stand below their session: where
@@ -29,7 +30,7 @@ use crate::cli::{App, Exit, Failure, Result, Ui, listing, progress};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  tract find 'website proposals redesign'   the best 20 answers
+  tract find website proposals redesign     the best 20 answers
   tract find '\"read the config\" pars*'     a phrase, and words that begin so
   tract find 'config -test' --hidden        what is in no context any more
   tract find parse_conf main                only in main's history
@@ -43,6 +44,32 @@ Example:
 pub struct Args {
     #[command(flatten)]
     deed: FindParams,
+    /// More words to find
+    #[arg(value_name = "WORD", conflicts_with = "session")]
+    words: Vec<String>,
+}
+
+impl Args {
+    /// The request, in which several words are one text. A second word that names a commit or a branch is where to look.
+    fn asked(&self, repo: &Repo, on: &On) -> Result<FindParams> {
+        let mut deed = self.deed.clone();
+        let Some(second) = &deed.rev else {
+            return Ok(deed);
+        };
+        if self.words.is_empty() && !deed.is_ranked() {
+            return Ok(deed);
+        }
+        if self.words.is_empty() {
+            match repo.resolve(on, second) {
+                Err(Error::UnknownRevision { nearest: None, .. }) => {}
+                _ => return Ok(deed),
+            }
+        }
+        let words = [&deed.text, second].into_iter().chain(&self.words);
+        deed.text = words.cloned().collect::<Vec<_>>().join(" ");
+        deed.rev = None;
+        Ok(deed)
+    }
 }
 
 /// A search that takes no longer shows no progress.
@@ -53,7 +80,8 @@ const LINES: usize = 5;
 const INDENT: &str = "    ";
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    let (repo, on, deed) = (app.repo()?, app.on()?, &args.deed);
+    let (repo, on) = (app.repo()?, app.on()?);
+    let deed = &args.asked(&repo, &on)?;
     let bar = progress::bar(app, "[{bar:30}] {msg}");
     let mut progress = |progress| {
         if bar.elapsed() > QUICK {
@@ -71,9 +99,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let here = repo.head(&on)?.branch().cloned();
     list(&finds.found, here.as_ref(), deed, &repo, app)?;
     if finds.more {
-        let which = if deed.is_ranked() { "worse" } else { "older" };
-        app.ui
-            .hint(format!("there are more, {which} ones: -n 0 lists all"));
+        let which = if deed.is_ranked() {
+            "less relevant"
+        } else {
+            "older"
+        };
+        app.ui.hint(format!("more matches, {which}: -n 0"));
     }
     Ok(())
 }

@@ -23,17 +23,17 @@ use crate::cli::{App, Failure, Result, guarded};
 
 /// Say what a compaction must not lose, and give back what it lost
 ///
-/// As a hook of Claude Code or Codex it takes the client's JSON on standard input. At PreCompact it prints what
-/// the summary must hold: what is pinned, word for word, then open points, what the user said, files, commands,
-/// errors, addresses, names and numbers, as far as there is room. At SessionStart after a compaction it prints what
-/// the summary lacks, for the model's next request. At PostCompact it prints nothing and audits the summary.
+/// As a hook of Claude Code or Codex it takes the client's JSON on standard input. At PreCompact it prints the facts
+/// that the summary must hold: pins word for word, open points, prompts, files, commands, errors, addresses, names
+/// and numbers, as room allows. At SessionStart after a compaction it prints what the summary lacks, for the model's
+/// next request. At PostCompact it prints nothing and audits the summary.
 ///
 /// Pinned is what tract annotate --pin or the tool pin has marked, and a line that you begin with @pin while you
 /// talk to the agent; with @pin on a line of its own, all that you type there.
 ///
-/// A hook never stops the agent: it ends with exit code 0. What went wrong is on standard error and in tract
-/// status. Without a repository it works on the session's file alone. Without --hook, what a compaction of this
-/// branch must not lose is printed.
+/// A hook never stops the agent: it ends with exit code 0. Failures are on standard error and in tract status.
+/// Without a repository it works on the session's file alone. Without --hook, what a compaction of this branch must
+/// not lose is printed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -44,7 +44,7 @@ pub struct Args {
     /// Read a client's hook JSON on standard input
     #[arg(long)]
     hook: bool,
-    /// How many characters the model is told at most: 500 to 10000
+    /// At most N characters for the model: 500 to 10000
     #[arg(long, value_name = "N", default_value_t = 2_000)]
     #[arg(value_parser = clap::value_parser!(u16).range(500..=10_000))]
     chars: u16,

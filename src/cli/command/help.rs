@@ -9,16 +9,16 @@ use crate::cli::{App, Failure, Result, meant};
 
 /// List the commands, or explain one
 ///
-/// Without COMMAND, it lists the commands of everyday; `tract --help` does the same. With COMMAND, it prints
-/// what `tract COMMAND --help` prints.
+/// Without COMMAND, it lists the most used commands; `tract --help` does the same. With COMMAND, it prints
+/// the help of that command, as `tract COMMAND --help` does.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  tract help             the commands of everyday
+  tract help             the most used commands
   tract help --all       every command
   tract help truncate    one command, with examples")]
 pub struct Args {
-    /// List every command, and the options that all of them take
+    /// List every command and the common options
     #[arg(short, long, conflicts_with = "command")]
     all: bool,
     /// The command to explain

@@ -518,7 +518,7 @@ impl Passed {
             .collect();
         let count = plural(self.files.len() as u64, "file");
         let advice = if is_verbose { "" } else { " (-v names them)" };
-        let line = format!("Passed over {count}: {}{advice}", kinds.join(", "));
+        let line = format!("Skipped {count}: {}{advice}", kinds.join(", "));
         app.ui.status(line);
         if is_verbose {
             for (file, what) in &self.files {

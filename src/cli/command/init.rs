@@ -11,10 +11,10 @@ use crate::cli::{App, Result};
 /// Makes `.tract/` in DIR; without DIR, in the working directory. A repository that is there already
 /// stays as it is. `tract init ~` keeps one repository for all of your sessions.
 ///
-/// In a tract built with `--features postgres`, the address of a PostgreSQL server may stand in place
-/// of a directory, here, after `--repo` and in `TRACT_REPO`. What it does not say is taken from PGHOST,
-/// PGUSER, PGDATABASE, PGPASSWORD, PGSSLMODE and the others that psql knows, and from `~/.pgpass`.
-/// Another host is reached by TLS, unless the address says `?sslmode=disable`.
+/// A tract built with `--features postgres` takes the address of a PostgreSQL server in place of a directory, also
+/// after `--repo` and in `TRACT_REPO`. psql's variables give the rest: PGHOST, PGUSER, PGDATABASE, PGPASSWORD,
+/// PGSSLMODE and so on; so does `~/.pgpass`. Another host is reached by TLS, unless the address says
+/// `?sslmode=disable`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

@@ -13,19 +13,21 @@ use tract::repo::Repo;
 
 use crate::cli::conversation::OUTPUT_LINES;
 use crate::cli::listing::Drawn;
-use crate::cli::{App, Failure, Listing, Result, Template, Ui, file_edits, graph, listing, sent};
+use crate::cli::{
+    App, Exit, Failure, Listing, Result, Template, Ui, file_edits, graph, listing, sent,
+};
 
 /// List commits, newest first
 ///
-/// Columns: hash, the message's number in the context (:12 names it), time, operation, role, this
-/// commit's tokens, the context's tokens, and how the message begins; a tool's result stands after its
-/// call. On a terminal, lines are cut to its width, each day has a line of its own, and a narrow one leaves the
-/// operation of a message and the context's tokens out. In a pipe, lines are whole, previews have at most
-/// 80 bytes, and times are absolute. The order is the order of the commits, whatever their times say.
+/// Columns: hash, the message's number in the context (:12 names it), time, operation, role, this commit's tokens,
+/// the context's tokens, and how the message begins; a tool's result follows its call. On a terminal, lines are cut
+/// to its width, and each day has a line of its own. A narrow terminal leaves out operations and the context's
+/// tokens. In a pipe, lines are whole, previews have at most 80 bytes, and times are absolute. The order is the order
+/// of the commits, whatever their times say.
 ///
-/// --file lists the edits of a file instead, under the prompts that they were made for, each with what the assistant
-/// said before it; --files sums up what was done to every file. Hidden messages count as well. What a command in a shell
-/// did to a file, no call says.
+/// --file lists the edits of a file instead, under the prompts that they were made for, each with the assistant's
+/// text before it; --files sums up what was done to every file. Hidden messages count as well. No call says which
+/// files a shell command changed.
 ///
 /// --requests lists what the client of the session sent to the provider instead, where its file says so.
 ///
@@ -130,12 +132,25 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if listed == 0 {
         repo.check_names_of_log(&on, &tip, &options)?;
         app.ui.status("No such commits");
+        if searches(&deed) {
+            return Err(Failure::Quiet(Exit::NotAllowed));
+        }
     }
     // A list that nobody limited is not the whole: a program could not tell either.
     if deed.limit.is_none() && options.leaves_out(listed, before) {
         app.ui.hint("older ones: -n 0 lists all");
     }
     Ok(())
+}
+
+/// Whether only some commits of the path are asked for.
+fn searches(deed: &LogParams) -> bool {
+    let texts = [&deed.role, &deed.tool, &deed.grep, &deed.author];
+    let times = [&deed.since, &deed.until];
+    !deed.op.is_empty()
+        || deed.prompts
+        || texts.iter().any(|text| text.is_some())
+        || times.iter().any(|time| time.is_some())
 }
 
 /// Rows to list, some at a time.

@@ -7,10 +7,10 @@ use crate::cli::{App, Failure, Result, mcp};
 
 /// Give an agent its memory, by the Model Context Protocol
 ///
-/// A client starts it and talks to it on standard input and output. recall searches what was said and done,
-/// hidden messages too; read gives it word for word; dropped tells what the last compaction removed; did tells
-/// what was done to a file; context tells how full the context is; pin keeps a message. Before each answer, the
-/// conversation that asks is taken in up to now. Without a repository, it is kept in memory.
+/// A client starts it and talks to it on standard input and output. recall searches messages and calls, hidden ones
+/// too; read gives it word for word; dropped tells what the last compaction removed; did tells what was done to a
+/// file; context tells how full the context is; pin keeps a message. Before each answer, the conversation that asks
+/// is taken in up to now. Without a repository, it is kept in memory.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

@@ -14,13 +14,13 @@ use crate::cli::{App, Result, merging, outcome};
 
 /// Bring another branch into this one
 ///
-/// What the other branch has said since it left comes at the end, so that a provider's cache stays valid: as one
-/// message, which you write or --exec sums up, or else the other branch's last answer. --messages brings all of its messages,
-/// those that it hid as hidden ones; --prompts what the user typed there, with what the client attached to it. What the other branch changed of messages
-/// that both have is changed here as well: edits, hides, restores, priorities.
+/// The other branch's news comes at the end, so that a provider's cache stays valid. It is one message: yours, a
+/// summary by --exec, or that branch's last answer. --messages brings all of its messages, those that it hid as
+/// hidden ones; --prompts what the user typed there, with what the client attached to it. Changes of the other branch
+/// to messages that both have apply here as well: edits, hides, restores, priorities.
 ///
-/// Where this branch has nothing of its own since, it moves to the other's end. What was merged once is not brought
-/// again. A tool call without its result does not come.
+/// Where this branch has nothing of its own since, it moves to the other's end. A message that was merged once does
+/// not come again. A tool call without its result does not come.
 ///
 /// Where both changed one message differently, that is a conflict: all are listed, nothing is written, and the exit
 /// code is 1. --ours or --theirs says whose change holds; tract resolve says it message by message, and then

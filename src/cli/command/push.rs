@@ -18,9 +18,9 @@ use crate::cli::{App, Failure, Result, peer};
 /// A ref that would lose commits there is not moved, unless --force-with-lease is given and the ref is
 /// where it was last seen. After an interruption, the same command continues where it stopped.
 ///
-/// If there are secrets, in hidden messages too, nothing is sent. The other side is told what was
-/// erased here; it erases that as well if it is set to (tract config receive.purge allow). From
-/// what is kept beside the code, or in a bucket, it is taken out.
+/// If there are secrets, in hidden messages too, nothing is sent. The other side learns what was erased here; it
+/// erases that as well if it is set to (tract config receive.purge allow). It is taken out of a bucket, and out of
+/// bundles in a git repository.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -161,7 +161,7 @@ fn tell(done: &Pushed, is_dry: bool, app: &mut App) {
     if erased.listed > 0 {
         let messages = plural(erased.listed, "message");
         app.ui.notice(format!(
-            "{messages} erased here: taken out of the bundles there, and whoever pulls is told"
+            "{messages} erased here: taken out of the bundles there, and the next pull reports it"
         ));
         app.ui.hint("what was pushed there goes with its ref: tract push REMOTE --delete NAME, then push again");
     }

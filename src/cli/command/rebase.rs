@@ -76,7 +76,7 @@ fn stayed(done: &Rebased) -> Vec<(&'static str, usize)> {
 /// What became of a commit, in a few words.
 fn fate(step: &RebaseStep) -> String {
     match &step.fate {
-        RebaseFate::Put(_) => "goes along".to_owned(),
+        RebaseFate::Put(_) => "is moved".to_owned(),
         RebaseFate::Already => "changes nothing there".to_owned(),
         RebaseFate::Skipped => "stays behind".to_owned(),
         RebaseFate::Misfit(why) => format!("does not fit: {why}"),

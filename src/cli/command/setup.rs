@@ -10,10 +10,9 @@ use crate::cli::{App, Result};
 /// Claude Code the setting that keeps each request in the session's file, a repository for everything below
 /// your home, and `tract watch` from login on.
 ///
-/// Comments, order and all other settings stay. What is there already, is not written again. A file that is
-/// broken, read-only, of another user, or a link that leads nowhere is named and left as it is. Of each file a
-/// copy is kept: `--undo` gives it back to the byte, or takes out only what is tract's where you changed the
-/// file since.
+/// Comments, order and all other settings stay. An entry that is there already is not written again. A file that is
+/// broken, read-only, of another user, or a link that leads nowhere is named and left as it is. A copy of each file
+/// is kept: `--undo` gives it back to the byte, or takes out only what is tract's where you changed the file since.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

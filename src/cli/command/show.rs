@@ -13,10 +13,10 @@ use crate::cli::{App, Result, Ui, listing, outcome, position, prices};
 
 /// Show one commit in full, or a range
 ///
-/// Prints its header and its content. For a hide, it prints what stands in place of the hidden
-/// messages, and what it hid; for an edit, the text before it; for a reply that its provider counted, its
-/// model, what was counted, and what it cost by the list price of its day. REV#2 is one part of the
-/// message, counted from 0. A..B prints the commits that lead from A to B, oldest first.
+/// Prints its header and its content. For a hide, it prints the replacement and the hidden messages; for an edit, the
+/// text before it; for a reply that its provider counted, its model, what was counted, and what it cost by the list
+/// price of its day. REV#2 is one part of the message, counted from 0. A..B prints the commits that lead from A to B,
+/// oldest first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

@@ -68,7 +68,7 @@ fn cannot_fit(error: &Error, says: &ProviderSays, hint: &str) -> Failure {
     let mut what = failure::sentence(error);
     let mut hint = hint.to_owned();
     if let Some(count) = says.count() {
-        what += &format!("; the provider {}", outcome::counted(count));
+        what += &format!("; the provider's count is {}", outcome::counted(count));
         hint += "; --by-our-count leaves out what the provider counts on top";
     }
     Failure::refused(what).with_hint(hint)

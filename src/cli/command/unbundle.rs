@@ -10,10 +10,9 @@ use crate::cli::{App, Failure, Result, peer, progress};
 
 /// Read in a file that tract bundle wrote
 ///
-/// Every message and every commit is checked against its name; if anything is wrong, nothing is
-/// written. What is here already is not brought in twice, and what was erased here stays erased. If
-/// another history here has a branch of the same name, the new branch gets a number. tract undo takes
-/// it all back.
+/// Every message and every commit is checked against its name; if anything is wrong, nothing is written. Commits that
+/// are here already are not brought in twice. Messages that were erased here stay erased. If another history here has
+/// a branch of the same name, the new branch gets a number. tract undo takes it all back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -47,7 +46,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui.status("Nothing new");
     } else {
         let what = peer::contents([done.commits, done.contents, done.sources]);
-        app.ui.status(format!("Took in {what}"));
+        app.ui.status(format!("Received {what}"));
     }
     for arrived in &done.refs {
         let became = arrived.arrival.as_str();

@@ -5,12 +5,12 @@ use crate::cli::{App, Failure, Result, follow, interactive, playing};
 
 /// Read the conversation as a chat
 ///
-/// Prints the last messages that a model would be sent, each with the number by which other commands
-/// know it (:12), and how many earlier ones there are. Tool output is folded to a few lines. --window,
-/// or else the setting window.size, or else 50, says how many messages.
+/// Prints the last messages that a model would be sent, each with its number (:12), and the count of earlier ones.
+/// Tool output is folded to a few lines. --window, or else the setting window.size, or else 50, says how many
+/// messages.
 ///
-/// A session need not be imported: a file of any format that tract import reads, or the id of a session as tract import
-/// lists it, is read into memory, and nothing is written. Where a file is called like a commit, ./FILE is the file.
+/// A session need not be imported: a file, or the id of a session as tract import lists it, is read into memory.
+/// Nothing is written. Where a file is called like a commit, ./FILE is the file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

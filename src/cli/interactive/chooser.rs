@@ -47,7 +47,7 @@ pub struct Chooser {
 struct Row {
     place: Place,
     about: About,
-    /// Whether it belongs to the working directory, or to none.
+    /// Whether it belongs to the working directory.
     is_here: bool,
     /// All that can be typed to find it.
     text: String,
@@ -177,8 +177,11 @@ impl Chooser {
             match (&row.place, repo) {
                 (Place::Ref(_, tip), Some(repo)) => {
                     row.about = repo.about(tip)?;
-                    let cwd = row.about.cwd.as_ref();
-                    row.is_here = cwd.is_none_or(|cwd| Path::new(cwd) == here);
+                    row.is_here = match &row.about.cwd {
+                        Some(cwd) => Path::new(cwd) == here,
+                        // What was written here by hand has none; where a tool's session ran is not known.
+                        None => row.about.tool.is_none(),
+                    };
                 }
                 (Place::Ref(..), None) => {}
                 (Place::File(path, _), _) => row.about.learn(path),
@@ -272,9 +275,13 @@ impl Chooser {
             .iter()
             .map(|row| columns::width_cols(row.place.name()));
         let name = names.max().unwrap_or(0).min(width / 3).max(4);
+        let directories = fitting.iter().filter_map(|row| row.about.directory());
+        let directory = directories.map(|name| columns::width_cols(&name)).max();
+        let directory = directory.filter(|_| self.everywhere);
+        let directory = directory.map(|cols| cols.min(DIRECTORY));
         let shown = fitting.iter().enumerate().skip(self.top).take(height);
         let lines: Vec<(bool, Line)> = shown
-            .map(|(at, row)| (at == self.at, self.line(row, name).cut(width)))
+            .map(|(at, row)| (at == self.at, self.line(row, name, directory).cut(width)))
             .collect();
         let count = fitting.len();
         let hidden = self.rows.len() - self.rows.iter().filter(|row| self.is_near(row)).count();
@@ -310,7 +317,7 @@ impl Chooser {
         }
     }
 
-    fn line(&self, row: &Row, width: usize) -> Line {
+    fn line(&self, row: &Row, width: usize, directory: Option<usize>) -> Line {
         let label = match &row.place {
             Place::Ref(name, _) if name.is_branch() => Label::Branch,
             _ => Label::Session,
@@ -321,9 +328,9 @@ impl Chooser {
         line += Label::Time.of(age.unwrap_or_default()).left(14) + " ";
         let messages = plural(about.messages as u64, "message");
         line += Label::Dim.of(messages).right(15) + "  ";
-        if let Some(cwd) = about.cwd.as_ref().filter(|_| self.everywhere) {
-            let last = Path::new(cwd).file_name().unwrap_or_default();
-            line += Label::Dim.of(last.to_string_lossy()).cut(DIRECTORY) + "  ";
+        if let Some(cols) = directory {
+            let name = about.directory().unwrap_or_default();
+            line += Label::Dim.of(name).cut(cols).left(cols) + "  ";
         }
         line + match (&about.title, &about.prompt) {
             (Some(title), _) => Label::Text.of(title.as_str()),
@@ -350,12 +357,21 @@ impl Chooser {
     }
 }
 
-/// What is learnt of a file by reading it.
-trait Learn {
+/// What is known of a conversation.
+trait Known {
+    /// Reads the session's file.
     fn learn(&mut self, path: &Path);
+
+    /// The last name of the directory that the session ran in.
+    fn directory(&self) -> Option<String>;
 }
 
-impl Learn for About {
+impl Known for About {
+    fn directory(&self) -> Option<String> {
+        let name = Path::new(self.cwd.as_ref()?).file_name()?;
+        Some(name.to_string_lossy().into_owned())
+    }
+
     fn learn(&mut self, path: &Path) {
         match ingest::inspect(path) {
             Ok(found) => {

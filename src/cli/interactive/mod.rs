@@ -36,7 +36,7 @@ use super::follow::{self, Followed, Step};
 use super::in_memory::{self, Found};
 use super::pause::Pause;
 use super::talk::Talk;
-use super::{App, Cli, Failure, Result, command, tool_sessions};
+use super::{App, Cli, Failure, Result, command, listing, tool_sessions};
 use chooser::{Chooser, Chose};
 use key::Told;
 use paint::Paint;
@@ -50,6 +50,8 @@ use whereabouts::know;
 const POLL: Duration = Duration::from_millis(100);
 /// The same while somebody answers.
 const ANSWER_POLL: Duration = Duration::from_millis(30);
+/// The commands that leave the conversation as it is: they are for every session, and what they say is read at leisure.
+const ASKS: [&str; 2] = ["audit", "resume"];
 /// How many operations are listed.
 const OPERATION_LINES: usize = 200;
 
@@ -72,6 +74,7 @@ pub fn chat(talk: &mut Talk<'_>, app: &mut App) -> Result<()> {
     app.ui.captured();
     drop(terminal);
     if let End::Quit(read) = done? {
+        // What was talked about last stays above the prompt.
         app.ui.print_all(read)?;
     }
     kept?;
@@ -118,20 +121,19 @@ pub fn run(what: Option<&str>, which: Which, app: &mut App) -> Result<()> {
             match place.choose(&repo, &pause, &mut terminal, app) {
                 // Who chooses nothing goes back to what was read.
                 Ok(found) if found || (was_read && !pause.is_over()) => {}
-                Ok(_) => break Ok(Vec::new()),
+                Ok(_) => break Ok(()),
                 Err(failure) => break Err(failure),
             }
         }
         was_read = true;
         match place.read(&repo, &pause, &mut terminal, None, app) {
             Ok(End::Choose) => chosen = false,
-            Ok(End::Quit(read)) => break Ok(read),
+            Ok(End::Quit(_)) => break Ok(()),
             Err(failure) => break Err(failure),
         }
     };
     drop(terminal);
-    // What was read last stays where other commands' output stands.
-    app.ui.print_all(done?)?;
+    done?;
     pause.obey()
 }
 
@@ -150,7 +152,7 @@ fn elsewhere(which: Which, app: &mut App) -> Result<()> {
     let done = loop {
         let path = match place.pick(&mut chooser, None, &pause, &mut terminal, app) {
             Ok(Chose::File(path)) => path,
-            Ok(_) => break Ok(Vec::new()),
+            Ok(_) => break Ok(()),
             Err(failure) => break Err(failure),
         };
         let name = path
@@ -177,12 +179,12 @@ fn elsewhere(which: Which, app: &mut App) -> Result<()> {
         };
         match place.read(&repo, &pause, &mut terminal, None, app) {
             Ok(End::Choose) => chooser.resize(place.size),
-            Ok(End::Quit(read)) => break Ok(read),
+            Ok(End::Quit(_)) => break Ok(()),
             Err(failure) => break Err(failure),
         }
     };
     drop(terminal);
-    app.ui.print_all(done?)?;
+    done?;
     pause.obey()
 }
 
@@ -374,7 +376,9 @@ impl Place {
             Which::Window(Some(size)) => size,
             _ => repo.config()?.window_size()?.unwrap_or(WINDOW),
         };
-        let mut reader = Reader::new(self.title(repo, &on)?, self.which, window, self.size);
+        let (title, directory) = self.title(repo, &on)?;
+        let mut reader = Reader::new(title, self.which, window, self.size);
+        reader.directory = directory.map(Into::into);
         reader.summariser = summariser(repo)?;
         if speaker.is_some() {
             reader.talk();
@@ -537,22 +541,23 @@ impl Place {
     ) -> Result<()> {
         let reader = &mut session.reader;
         let name = words.first().map(String::as_str).unwrap_or_default();
-        if !self.is_kept && name != "resume" {
-            let what =
-                "this session is read in memory, where nothing is kept; tract import takes it in";
+        if !self.is_kept && !ASKS.contains(&name) {
+            let what = "nothing is kept of a session that is not imported; tract import keeps it";
             reader.say(Label::Error.of("error: ") + what);
             return Ok(());
         }
-        if !self.is_tip && !matches!(name, "undo" | "redo" | "resume") {
+        if !self.is_tip && !ASKS.contains(&name) && !matches!(name, "undo" | "redo") {
             let what = "this view is read-only: commands act at the end of a branch; s chooses one";
             reader.say(Label::Error.of("error: ") + what);
             return Ok(());
         }
         let mut arguments = vec!["tract".to_owned()];
         arguments.extend(words.iter().cloned());
-        // What is seen is what is written: not HEAD, where it is elsewhere.
-        if name == "resume" && words.len() == 1 {
-            arguments.push(self.what.clone());
+        // What is seen is meant: not HEAD, where it is elsewhere.
+        match name {
+            "resume" if words.len() == 1 => arguments.push(self.what.clone()),
+            "audit" => arguments.extend(["--within".to_owned(), self.what.clone()]),
+            _ => {}
         }
         let parsed = match Cli::read(&arguments) {
             Ok(parsed) => parsed,
@@ -590,7 +595,7 @@ impl Place {
         let width = self.size.0;
         let cols: usize = said.iter().map(|line| line.width_cols() + 2).sum();
         let is_long = said.len() > 2 || cols > width;
-        if name == "resume" && is_done || !is_done && is_long {
+        if is_done && ASKS.contains(&name) && said.len() > 1 || !is_done && is_long {
             let wrapped = said.iter().flat_map(|line| line.wrap(width.max(8)));
             reader.lay(Sheet::new(format!("tract {name}"), wrapped.collect()));
         } else if is_done && name != "chat" {
@@ -600,26 +605,27 @@ impl Place {
         }
     }
 
-    fn title(&self, repo: &Repo, on: &On) -> Result<Line> {
+    /// What is read, and the directory of its session.
+    fn title(&self, repo: &Repo, on: &On) -> Result<(Line, Option<String>)> {
         let head = repo.head(on)?;
-        let name = match (self.is_tip, head.branch()) {
-            (true, Some(branch)) => Label::Branch.of(branch.short()),
-            (true, None) => Label::Head.of("HEAD detached"),
-            (false, _) => Label::Session.of(self.what.strip_prefix("refs/").unwrap_or(&self.what)),
+        let name = match (self.is_tip, head.branch(), self.what.parse::<RefName>()) {
+            (true, Some(branch), _) => Label::Branch.of(branch.short()),
+            (true, None, _) => Label::Head.of("HEAD detached"),
+            (false, _, Ok(name)) => Label::Session.of(listing::shown_name(&name, true)),
+            (false, _, Err(_)) => Label::Session.of(self.what.as_str()),
         };
         let tip = if self.is_tip {
             head.commit()
         } else {
             repo.resolve(on, &self.what).ok()
         };
-        let title = match tip {
-            Some(tip) => repo.about(&tip)?.title,
-            None => None,
-        };
-        Ok(match title {
-            Some(title) => name + "  " + Label::Dim.of(title),
-            None => name,
-        })
+        let about = tip.map(|tip| repo.about(&tip)).transpose()?;
+        let about = about.unwrap_or_default();
+        // What was written by hand has no title, and its first message is on the screen.
+        let prompt = about.prompt.filter(|_| about.tool.is_some());
+        let title = about.title.or(prompt);
+        let title = title.map(|title| Line::from("  ") + Label::Dim.of(title));
+        Ok((name + title.unwrap_or_default(), about.cwd))
     }
 
     fn draw(&self, picture: Picture, terminal: &mut Terminal) -> io::Result<()> {

@@ -8,6 +8,7 @@ mod tests;
 
 pub use picture::Picture;
 
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tract::Result;
@@ -60,6 +61,8 @@ const SEARCH_SLICE: Duration = Duration::from_millis(25);
 pub struct Reader {
     /// Where it is, as people call it.
     pub title: Line,
+    /// The directory of its session: paths are shown from there on.
+    pub directory: Option<Rc<str>>,
     /// The commit that is read.
     tip: Option<CommitHash>,
     which: Which,
@@ -142,6 +145,7 @@ impl Reader {
     pub fn new(title: Line, which: Which, window: usize, size: (usize, usize)) -> Self {
         Self {
             title,
+            directory: None,
             tip: None,
             which,
             window,
@@ -190,7 +194,8 @@ impl Reader {
             Some(reel) => reel.renew(repo, talk, new, self.speech.is_none())?,
             None => {
                 let (width, height) = self.body();
-                self.reels.outer = Some(Reel::open(talk, repo, width, height)?);
+                let reel = Reel::open(talk, repo, (width, height), self.directory.clone())?;
+                self.reels.outer = Some(reel);
             }
         }
         Ok(())
@@ -393,7 +398,8 @@ impl Reader {
                 let hidden = talk.len().saturating_sub(1) as u64;
                 let hidden = plural(hidden, "message");
                 let title = format!("{}: {hidden} hidden", kind.as_str());
-                let mut inside = Reel::open(talk, repo, width, height)?;
+                let directory = self.directory.clone();
+                let mut inside = Reel::open(talk, repo, (width, height), directory)?;
                 inside.go_start(repo)?;
                 inside.toggle(repo)?;
                 self.reels.inside.push((title, inside));
@@ -425,7 +431,7 @@ impl Reader {
             None => None,
         };
         let (width, height) = self.body();
-        let mut reel = Reel::open(talk, repo, width, height)?;
+        let mut reel = Reel::open(talk, repo, (width, height), self.directory.clone())?;
         reel.look_like(repo, look)?;
         if let Some(place) = place.filter(|_| !was_end) {
             reel.go_to(repo, place, row)?;
@@ -627,6 +633,7 @@ impl Reader {
         match key {
             Key::Escape | Key::Char('q' | '?') | Key::Ctrl('c') | Key::Enter => self.sheet = None,
             Key::Char('o') if title == Some(OPERATIONS) => self.sheet = None,
+            Key::Char('a') if title == Some(AUDIT) => self.sheet = None,
             Key::Char('z') | Key::Ctrl('z') => return Wish::Run(vec!["undo".into()]),
             Key::Char('Z') | Key::Ctrl('y') => return Wish::Run(vec!["redo".into()]),
             key => {
@@ -697,5 +704,7 @@ impl Reader {
     }
 }
 
+/// The title of what a compaction took away.
+const AUDIT: &str = "tract audit";
 /// The title of the operations.
 pub const OPERATIONS: &str = "operations";

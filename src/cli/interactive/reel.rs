@@ -6,13 +6,14 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
+use std::rc::Rc;
 
 use tract::Result;
 use tract::deeds::page::numbered;
 use tract::ingest::{Conversation, PartSize, Replay, Start};
 use tract::model::EntryId;
 use tract::render::chat::{Chat, Detail, Pen, Tools};
-use tract::render::{Label, Line, plural};
+use tract::render::{Label, Line, grouped, plural};
 use tract::repo::{ListedEntry, Repo};
 use tract::tree::{NodeId, TreeItem};
 
@@ -36,6 +37,7 @@ const KEPT: usize = 4;
 /// A conversation as a long strip of lines, of which the screen shows some.
 pub struct Reel {
     talk: Conversation,
+    directory: Option<Rc<str>>,
     width: usize,
     height: usize,
     look: Look,
@@ -62,7 +64,11 @@ pub struct Look {
 /// Some messages as lines.
 struct Part {
     range: Range<usize>,
+    /// What it was read as: the beginning of what is seen, or what follows another part.
+    start: Start,
     found: Replay,
+    /// Whether the line that says where the window begins is in it.
+    is_marked: bool,
     lines: Vec<ReelLine>,
     /// Where users speak.
     turns: Vec<usize>,
@@ -86,11 +92,18 @@ pub enum Way {
 
 impl Reel {
     /// The end of a conversation, on a screen of this size.
-    pub fn open(talk: Conversation, repo: &Repo, width: usize, height: usize) -> Result<Self> {
+    /// Paths are shown from `directory` on.
+    pub fn open(
+        talk: Conversation,
+        repo: &Repo,
+        (width, height): (usize, usize),
+        directory: Option<Rc<str>>,
+    ) -> Result<Self> {
         let mut reel = Self {
             live: HashSet::new(),
             chosen: talk.len().saturating_sub(1),
             talk,
+            directory,
             width,
             height: height.max(1),
             look: Look {
@@ -214,7 +227,7 @@ impl Reel {
                 self.talk.part_to(repo, end, PART)?
             };
             if !range.is_empty() {
-                let part = self.read(repo, range)?;
+                let part = self.read(repo, range, None)?;
                 self.parts.push_back(part);
             }
         }
@@ -244,7 +257,7 @@ impl Reel {
                 self.talk.part_from(repo, place, PART)?
             };
             self.parts.clear();
-            let part = self.read(repo, range)?;
+            let part = self.read(repo, range, None)?;
             self.parts.push_back(part);
         }
         self.chosen = place;
@@ -401,19 +414,21 @@ impl Reel {
         }
     }
 
-    /// Reads and draws some messages.
-    fn read(&self, repo: &Repo, range: Range<usize>) -> Result<Part> {
+    /// Reads and draws some messages, below a part where one is held.
+    fn read(&self, repo: &Repo, range: Range<usize>, above: Option<&Part>) -> Result<Part> {
         // At the top of a window nobody sees what stands before it yet.
-        let start = if range.start == self.talk.first() {
+        let start = if range.start == self.talk.first() && above.is_none() {
             Start::Alone
         } else {
             Start::Seen
         };
         let found = self.talk.read(repo, range.clone(), start)?;
-        Ok(self.draw(range, found))
+        let is_marked = above.is_some_and(|above| above.is_marked);
+        Ok(self.draw(range, start, found, is_marked))
     }
 
-    fn draw(&self, range: Range<usize>, found: Replay) -> Part {
+    /// `is_marked`: the part above holds the line that says where the window begins.
+    fn draw(&self, range: Range<usize>, start: Start, found: Replay, is_marked: bool) -> Part {
         let message_of = |node| found.entry_of(node).map(numbered);
         let detail_of = |node: NodeId| match found.entry_of(node) {
             Some((at, entry)) => self.detail_of(at, Some(&entry.id)),
@@ -424,15 +439,23 @@ impl Reel {
             detail_of: &detail_of,
             tools: self.look.tools,
             thinking: self.look.thinking,
+            directory: self.directory.as_deref(),
             prose: true,
             ..Chat::new(OUTPUT_LINES, Some(self.width))
         };
         let place = |node| found.entry_of(node).map(|(at, _)| at);
         let mut lines = Vec::new();
         let of_none = |line: Line| ReelLine { place: None, line };
-        if range.start == self.talk.first() && self.talk.earlier() > 0 {
-            let earlier = earlier(self.talk.earlier()).cut(self.width);
-            lines.extend([earlier, Line::new()].map(of_none));
+        let first_seen = self.talk.first();
+        let has_window = first_seen > 0 || self.talk.earlier() > 0;
+        let mark = || {
+            let count = self.talk.len() - first_seen;
+            let line = border(self.talk.earlier(), count).cut(self.width);
+            [line, Line::new()].map(of_none)
+        };
+        let mut has_mark = has_window && range.start == first_seen && !is_marked;
+        if has_mark {
+            lines.extend(mark());
         }
         let mut pen = Pen::default();
         let begun = lines.len();
@@ -451,6 +474,15 @@ impl Reel {
         if range.start > 0 && begun == 0 && is_open {
             lines.insert(0, of_none(Line::new()));
         }
+        // A result stands at its call, so the window may begin with one that is shown above its other messages.
+        let is_inside = |line: &ReelLine| line.place.is_some_and(|place| place >= first_seen);
+        if has_window
+            && range.end == first_seen
+            && let Some(at) = lines.iter().position(is_inside)
+        {
+            lines.splice(at..at, mark());
+            has_mark = true;
+        }
         let turn = |item: &TreeItem| match item {
             TreeItem::Turn(turn) => place(turn.user.as_ref()?.node.id),
             _ => None,
@@ -458,7 +490,9 @@ impl Reel {
         let turns = found.tree.items.iter().filter_map(turn).collect();
         Part {
             range,
+            start,
             found,
+            is_marked: has_mark,
             lines,
             turns,
         }
@@ -470,9 +504,12 @@ impl Reel {
         let row = row.and_then(|start| start.checked_sub(self.top));
         let row = row.filter(|row| *row < self.height);
         let parts = std::mem::take(&mut self.parts);
-        let parts = parts
-            .into_iter()
-            .map(|part| self.draw(part.range, part.found));
+        let mut is_marked = false;
+        let parts = parts.into_iter().map(|part| {
+            let drawn = self.draw(part.range, part.start, part.found, is_marked);
+            is_marked = drawn.is_marked;
+            drawn
+        });
         self.parts = parts.collect();
         let first = self.rows_of(self.chosen).map_or(0, |rows| rows.start);
         self.top = first.saturating_sub(row.unwrap_or(0)).min(self.last_top());
@@ -497,7 +534,19 @@ impl Reel {
             return Ok(false);
         }
         let range = self.talk.part_to(repo, first, PART)?;
-        let part = self.read(repo, range)?;
+        let part = self.read(repo, range, None)?;
+        // What was read as the beginning of what is seen follows something now.
+        if let Some(below) = self.parts.pop_front() {
+            let is_same = below.start == Start::Seen && !part.is_marked;
+            let again = if is_same {
+                below
+            } else {
+                let again = self.read(repo, below.range.clone(), Some(&part))?;
+                self.top = (self.top + again.lines.len()).saturating_sub(below.lines.len());
+                again
+            };
+            self.parts.push_front(again);
+        }
         self.top += part.lines.len();
         self.parts.push_front(part);
         Ok(true)
@@ -516,7 +565,7 @@ impl Reel {
         if (range.start + 1..range.end).contains(&first) {
             range.end = first;
         }
-        let part = self.read(repo, range)?;
+        let part = self.read(repo, range, self.parts.back())?;
         self.parts.push_back(part);
         Ok(true)
     }
@@ -587,10 +636,11 @@ impl Reel {
     }
 }
 
-/// What stands above a window.
-fn earlier(count: usize) -> Line {
-    let earlier = plural(count as u64, "earlier message");
-    Label::Dim.of(format!("↑ {earlier} in transcript (ctrl+o)"))
+/// The line at the beginning of a window.
+fn border(earlier: usize, shown: usize) -> Line {
+    let earlier = plural(earlier as u64, "earlier message");
+    let shown = grouped(shown as u64);
+    Label::Dim.of(format!("↑ {earlier} · ↓ the last {shown}, the window"))
 }
 
 #[cfg(test)]

@@ -251,11 +251,11 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
             return Ok(withheld.told(telling::found(&groups, &calendar) + &kept));
         }
         let hint = if wanted == Place::All || most.is_some() {
-            "Other words may."
+            "try other words"
         } else {
-            "Other words may, or where: all, which looks through other projects as well."
+            "try other words, or where: all for other projects too"
         };
-        Ok(format!("Nothing found. {hint}{kept}").into())
+        Ok(format!("Nothing found; {hint}.{kept}").into())
     })
 }
 

@@ -31,7 +31,7 @@ pub fn tell(done: &Fetched, app: &mut App) {
     let moved = done.refs.iter();
     let moved: Vec<_> = moved.filter(|it| it.landed != Landed::Known).collect();
     match carried(&done.carried) {
-        Some(what) => app.ui.status(format!("Took in {what}")),
+        Some(what) => app.ui.status(format!("Received {what}")),
         None if moved.is_empty() => app.ui.status("Nothing new"),
         None => {}
     }

@@ -25,7 +25,7 @@ enum State {
 /// What was written and is not there.
 const GONE: &str = "gone; tract setup writes it again";
 
-/// Says of each thing whether it works. What was set up and does not is a failure.
+/// Says of each thing whether it works. What was set up and does not is a failure, and so is that nothing is set up.
 pub fn check(mut setup: Setup<'_>, app: &mut App) -> Result<()> {
     if setup.means(Part::Home) {
         app.ui.print(Label::Strong.of(Part::Home.title()))?;
@@ -57,6 +57,12 @@ pub fn check(mut setup: Setup<'_>, app: &mut App) -> Result<()> {
         };
         let name = app.short_path(&service.path);
         tell(vec![([name, String::new()], state)], &mut setup, app)?;
+    }
+    if !setup.works && !setup.failed {
+        app.ui.status("Nothing is set up");
+        app.ui
+            .hint("tract setup shows what it would write where, and asks");
+        setup.failed = true;
     }
     setup.done()
 }
@@ -114,7 +120,10 @@ fn check_file(
 fn tell(states: Vec<([String; 2], State)>, setup: &mut Setup<'_>, app: &mut App) -> Result<()> {
     let rows = states.into_iter().map(|([name, what], state)| {
         let state = match state {
-            State::Works => Label::Good.of("works"),
+            State::Works => {
+                setup.works = true;
+                Label::Good.of("works")
+            }
             State::NotSetUp => Label::Dim.of("not set up"),
             State::Other => Label::Dim.of("yours"),
             State::Fails(why) => {

@@ -73,6 +73,8 @@ pub struct Setup<'a> {
     refused: Vec<PathBuf>,
     /// Whether something did not go.
     failed: bool,
+    /// Whether something was found to work.
+    works: bool,
 }
 
 /// What is to become of a file of settings.
@@ -100,6 +102,7 @@ impl<'a> Setup<'a> {
             only,
             refused: Vec::new(),
             failed: false,
+            works: false,
         })
     }
 

@@ -57,6 +57,7 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
         let around = Around {
             before: before.map(|at| link(at, from - stands)),
             after: (range.end < talk.len()).then(|| link(range.end, talk.len() - range.end)),
+            ..Around::default()
         };
         let [standing, messages] = [&mark, &found].map(|found| {
             let named: Vec<PageMessage> = found.entries.iter().map(named).collect();

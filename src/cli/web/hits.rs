@@ -1,7 +1,7 @@
 //! A search over all messages: the best answers to some words, or a text as it is where they are no words.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tract::Error;
 use tract::model::pattern::Pattern;
@@ -13,7 +13,8 @@ use tract::render::{Calendar, excerpt, plural};
 use tract::repo::{On, Repo};
 
 use super::listing::{Row, id_of};
-use super::{Site, message_address};
+use super::sweep::SweptFile;
+use super::{Site, message_address, segment, session_address};
 use crate::cli::Result;
 
 /// How many columns of a line are shown.
@@ -118,6 +119,7 @@ fn hit(found: &Found, rows: &HashMap<String, &Row>, calendar: &Calendar) -> List
     let more = found.lines.len().saturating_sub(LINES);
     ListedHit {
         address: message_address(&id, &found.entry),
+        session: session_address(&id, ""),
         title: title.unwrap_or_else(|| id.clone()),
         role: found.role.to_string(),
         time: found
@@ -129,6 +131,66 @@ fn hit(found: &Found, rows: &HashMap<String, &Row>, calendar: &Calendar) -> List
         lines: lines.collect(),
         more: (more > 0).then(|| plural(more as u64, "more line")),
     }
+}
+
+/// The messages that were found in files that nobody imported, as far as these filters take them. Each leads to the search
+/// of its session's page, which finds the rest.
+pub fn swept(
+    files: &[SweptFile],
+    words: &[String],
+    sought: &Sought<'_>,
+    calendar: &Calendar,
+) -> Vec<ListedHit> {
+    let takes = |file: &&SweptFile| {
+        let cwd = file.found.cwd.as_deref();
+        let is_below =
+            |directory: &str| cwd.is_some_and(|cwd| Path::new(cwd).starts_with(directory));
+        sought.tool.is_none_or(|tool| tool == file.tool) && sought.directory.is_none_or(is_below)
+    };
+    let longest = words.iter().max_by_key(|word| word.len());
+    let address = |file: &SweptFile| {
+        let word = longest.map_or("", |word| word.as_str());
+        format!("{}#q={}", session_address(&file.id, ""), segment(word))
+    };
+    let mut hits = Vec::new();
+    for file in files.iter().filter(takes) {
+        let found = &file.found;
+        for message in &found.messages {
+            let is_within = sought.since.is_none_or(|since| message.time >= Some(since))
+                && sought
+                    .until
+                    .is_none_or(|until| message.time.is_some_and(|time| time <= until));
+            if !is_within {
+                continue;
+            }
+            let lines = message.lines.iter().take(LINES);
+            let lines = lines.map(|line| excerpt::of(&line.text, &line.matches, Some(LINE_COLS)));
+            hits.push(ListedHit {
+                address: address(file),
+                session: session_address(&file.id, ""),
+                title: found.title.clone().unwrap_or_else(|| file.id.clone()),
+                role: message.role.to_string(),
+                time: message
+                    .time
+                    .map(|time| (time.to_iso(), calendar.absolute(time)[..16].to_owned())),
+                place: "not imported".to_owned(),
+                is_hidden: true,
+                lines: lines.collect(),
+                more: None,
+            });
+        }
+        let more = found.count - found.messages.len();
+        if let Some(last) = hits
+            .last_mut()
+            .filter(|last| more > 0 && last.session == session_address(&file.id, ""))
+        {
+            last.more = Some(format!(
+                "{} in this session",
+                plural(more as u64, "more message")
+            ));
+        }
+    }
+    hits
 }
 
 /// Why a text is not in the context.

@@ -11,7 +11,7 @@ use tract::render::html::{
 use tract::render::{Calendar, grouped, plural};
 
 use super::asked::Asked;
-use super::hits::{Sought, hits};
+use super::hits::{Sought, hits, swept};
 use super::listing::{Kind, Row, rows, shown_directory};
 use super::{Answer, Site, session_address};
 use crate::cli::{App, Result};
@@ -144,11 +144,11 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
         ROWS
     };
     let shown: Vec<&Tree<'_>> = trees.iter().skip(filters.from).take(room).collect();
-    let (mut messages, mut is_more) = (Vec::new(), false);
-    if let (Some(words), Some(repo)) = (filters.words, &repo) {
+    let (mut messages, mut is_more, mut is_searching) = (Vec::new(), false, false);
+    if let Some(text) = filters.words {
         let day = |edge| filters.day.and_then(|day| calendar.read(day, edge));
         let sought = Sought {
-            words,
+            words: text,
             tool: filters.tool,
             directory: filters.directory,
             since: day(Edge::Start),
@@ -156,7 +156,15 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
             offset: filters.after,
             limit: HITS,
         };
-        (messages, is_more) = hits(site, repo, &sought, &all.rows, &calendar)?;
+        if let Some(repo) = &repo {
+            (messages, is_more) = hits(site, repo, &sought, &all.rows, &calendar)?;
+        }
+        // What is not imported has no rank: it comes behind the best.
+        if filters.after == 0 && filters.model.is_none() {
+            let (files, is_whole) = site.sweep().look(&words, &all.unread);
+            is_searching = !is_whole;
+            messages.extend(swept(&files, &words, &sought, &calendar));
+        }
     }
     let next = filters.from + shown.len();
     let older = next < trees.len();
@@ -167,20 +175,21 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
         filters: choices(&filters, &all.rows, &app),
         day: filters.day.unwrap_or_default(),
         is_filtered: filters.is_any(),
-        count: count(&found, &all.rows, filters.is_any()),
+        count: match filters.words {
+            // What is found in messages is counted there.
+            Some(_) if found.is_empty() && !messages.is_empty() => String::new(),
+            Some(_) => format!("{} by title or directory", count(&found, &all.rows, true)),
+            None => count(&found, &all.rows, filters.is_any()),
+        },
         days: days(&shown, &calendar, &app),
         newer: newer.then(|| filters.address(&[("from", number(back))])),
         older: older.then(|| filters.address(&[("from", number(next))])),
         hits: filters.words.is_some().then_some(messages),
         more_hits: is_more.then(|| filters.address(&[("after", number(filters.after + HITS))])),
         is_pending: all.is_pending,
+        is_searching,
         search: None,
-        remark: match (&repo, filters.words) {
-            (None, Some(_)) => Some(
-                "There is no repository here, so only titles and directories are searched: tract import --all makes one",
-            ),
-            _ => None,
-        },
+        remark: is_searching.then_some("Sessions that are not imported are still being searched."),
     };
     Ok(Answer::page(session_list(&site.frame(asked), &list)))
 }

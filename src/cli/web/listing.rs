@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
+use tract::ingest::tool_dirs::SessionFile;
 use tract::model::{Millis, RefName};
 use tract::query::{ConversationTip, Overview};
 use tract::repo::Repo;
@@ -67,6 +68,8 @@ pub struct Rows {
     pub rows: Vec<Row>,
     /// Whether it will say more soon.
     pub is_pending: bool,
+    /// The files of sessions that nobody imported, the newest first.
+    pub unread: Vec<SessionFile>,
 }
 
 /// What a ref is called in addresses.
@@ -89,6 +92,7 @@ pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Rows> {
     let mut all = Rows {
         rows: Vec::new(),
         is_pending: false,
+        unread: Vec::new(),
     };
     let tips = match repo {
         Some(repo) => repo.conversations()?,
@@ -122,12 +126,16 @@ pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Rows> {
             directory: found.and_then(|found| found.cwd.clone()),
             messages: found.map(|found| (found.messages as usize, 0)),
             compactions: found.map_or(0, |found| found.compactions),
-            last: Some(Millis(modified.as_millis() as i64)),
+            // A copied file is newer than what it holds.
+            last: found
+                .and_then(|found| found.last)
+                .or(Some(Millis(modified.as_millis() as i64))),
             kind: Kind::File,
             ..Row::default()
         });
     }
     all.rows.sort_by_key(|row| std::cmp::Reverse(row.last));
+    all.unread.clone_from(&stock.unread);
     Ok(all)
 }
 

@@ -31,7 +31,9 @@ mod server;
 mod session;
 mod shelf;
 mod site;
+mod sweep;
 mod tend;
+mod within;
 
 use std::net::TcpListener;
 
@@ -60,9 +62,10 @@ const PAGES: [(&str, Option<&str>, bool, Page); 5] = [
 ];
 
 /// The pages of one conversation, by what stands behind its address.
-const OF_SESSION: [(&str, Page); 5] = [
+const OF_SESSION: [(&str, Page); 6] = [
     ("", session::answer),
     ("curve", session::curve),
+    ("find", within::answer),
     ("hidden", hidden::answer),
     ("live", live::answer),
     ("request", request::answer),

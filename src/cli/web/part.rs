@@ -10,15 +10,17 @@ use tract::model::{EntryId, Millis, RefName};
 use tract::query::{Bill, BilledReply, LogOptions};
 use tract::render::chat::ChatMessage;
 use tract::render::html::{self, Fragment, PageFrame};
-use tract::render::page::{AgentLink, Around, ConversationPage, PageLink, PageMessage, PageTime};
+use tract::render::page::{
+    AgentLink, Around, ConversationPage, PageLink, PageMessage, PagePrompt, PageTime,
+};
 use tract::render::{plural, rounded, tokens};
-use tract::repo::On;
+use tract::repo::{ListedEntry, On};
 use tract::tree::{Tool, TreeItem, TurnItem};
 
 use super::choices::rev_of;
 use super::curve::Curve;
 use super::site::Opened;
-use super::{Asked, Site, segment, session_address};
+use super::{Asked, Site, message_anchor, segment, session_address};
 use crate::cli::prices::{cost_of, prices};
 use crate::cli::{Failure, Result};
 
@@ -84,7 +86,7 @@ impl Part {
         let at = at.map(|at| at.to_string());
         let mut part = Self {
             messages: messages(opened, asked, &talk, &found, &range)?,
-            around: around(&talk, &range, at.as_deref()),
+            around: around(opened, (&talk, is_short), &range, at.as_deref())?,
             agents: agent_links(opened, &found, asked)?,
             facts: facts(opened, &tip, &talk)?,
             directory: session.cwd,
@@ -242,9 +244,23 @@ fn address(from: usize, at: Option<&str>) -> String {
     format!("./?from={from}{at}")
 }
 
-fn around(talk: &Conversation, range: &Range<usize>, at: Option<&str>) -> Around {
+/// The parts before and behind a part; of a short conversation also the prompts in them.
+fn around(
+    opened: &Opened<'_>,
+    (talk, is_short): (&Conversation, bool),
+    range: &Range<usize>,
+    at: Option<&str>,
+) -> Result<Around> {
+    let is_part = range.start > 0 || range.end < talk.len();
+    let (before, after) = match is_short && is_part {
+        true => (
+            prompts(opened, talk, 0..range.start, at)?,
+            prompts(opened, talk, range.end..talk.len(), at)?,
+        ),
+        false => (Vec::new(), Vec::new()),
+    };
     let then = at.map_or(String::new(), |at| format!("&at={at}"));
-    Around {
+    Ok(Around {
         before: (range.start > 0).then(|| PageLink {
             address: format!("./?to={}{then}", range.start),
             messages: range.start,
@@ -253,7 +269,37 @@ fn around(talk: &Conversation, range: &Range<usize>, at: Option<&str>) -> Around
             address: address(range.end + 1, at),
             messages: talk.len() - range.end,
         }),
+        prompts_before: before,
+        prompts_after: after,
+    })
+}
+
+/// What the user typed in a range of places.
+fn prompts(
+    opened: &Opened<'_>,
+    talk: &Conversation,
+    range: Range<usize>,
+    at: Option<&str>,
+) -> Result<Vec<PagePrompt>> {
+    let rows = talk.listed().read(opened.repo, range.clone())?;
+    let own = |row: &ListedEntry| row.entry.placed.is_none();
+    let said: Vec<_> = rows
+        .iter()
+        .map(|row| (row.entry.id.commit, row.entry.content))
+        .collect();
+    let typed = opened.repo.typed(&said)?;
+    let mut prompts = Vec::new();
+    for ((place, row), typed) in range.zip(&rows).zip(typed) {
+        if typed && own(row) {
+            let name = message_anchor(&row.entry.id);
+            prompts.push(PagePrompt {
+                address: format!("{}#{name}", address(place + 1, at)),
+                text: opened.repo.preview(&row.entry.id.commit)?,
+                is_hidden: row.number.is_none(),
+            });
+        }
     }
+    Ok(prompts)
 }
 
 /// What is known of each message of a part: its name, its time, and of a reply its model and what it cost.

@@ -17,6 +17,7 @@ use super::asked::Asked;
 use super::ledger::Ledger;
 use super::places;
 use super::shelf::{self, Shelf};
+use super::sweep::Sweep;
 use crate::cli::door::Surroundings;
 use crate::cli::{App, Failure, Result};
 
@@ -44,6 +45,7 @@ struct Inner {
     /// How many pages follow a conversation.
     followers: AtomicUsize,
     shelf: Shelf,
+    sweep: Sweep,
     ledger: Ledger,
     places: Vec<(&'static str, &'static str)>,
 }
@@ -101,6 +103,7 @@ impl Site {
             is_over: AtomicBool::new(false),
             followers: AtomicUsize::new(0),
             shelf: Shelf::default(),
+            sweep: Sweep::default(),
             ledger: Ledger::default(),
             places: places(has_repository),
         })))
@@ -155,6 +158,11 @@ impl Site {
     /// The sessions that tools have left on this machine, newest first.
     pub fn files(&self, app: &App) -> Result<Arc<Vec<SessionFile>>> {
         self.0.shelf.files(app)
+    }
+
+    /// The search over sessions that nobody imported.
+    pub fn sweep(&self) -> &Sweep {
+        &self.0.sweep
     }
 
     /// What lists say of conversations.

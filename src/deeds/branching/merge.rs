@@ -15,11 +15,11 @@ use crate::rewrite::{
 ///
 /// What the other branch has said since it left comes at the end, so that a provider's cache stays valid: as one
 /// message, which a summary stands in, or else the other branch's last answer. `messages` brings all of its messages,
-/// those that it hid as hidden ones; `prompts` what the user typed there, with what the client attached to it. What the other branch changed of messages
-/// that both have is changed here as well: edits, hides, restores, priorities.
+/// those that it hid as hidden ones; `prompts` what the user typed there, with what the client attached to it.
+/// Changes of the other branch to messages that both have apply here as well: edits, hides, restores, priorities.
 ///
-/// Where this branch has nothing of its own since, it moves to the other's end. What was merged once is not brought
-/// again. A tool call without its result does not come.
+/// Where this branch has nothing of its own since, it moves to the other's end. A message that was merged once does
+/// not come again. A tool call without its result does not come.
 ///
 /// Where both changed one message differently, that is a conflict: all are listed, and nothing is written.
 /// `ours` or `theirs` says whose change holds; resolve says it message by message, and then the merge goes on with `continue`.
@@ -36,7 +36,7 @@ pub struct MergeParams {
     /// All of its messages
     #[cfg_attr(feature = "cli", arg(long))]
     pub messages: bool,
-    /// What the user typed there, with what the client attached to it
+    /// The prompts of the other branch, with their attachments
     #[cfg_attr(feature = "cli", arg(long, conflicts_with = "messages"))]
     pub prompts: bool,
     /// A summary of its messages, in place of its last answer

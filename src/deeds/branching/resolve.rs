@@ -29,13 +29,13 @@ pub struct ResolveParams {
     /// Messages in conflict
     #[cfg_attr(feature = "cli", arg(value_name = "REV"))]
     pub revs: Vec<String>,
-    /// What this branch has holds
+    /// Keep this branch's text
     #[cfg_attr(
         feature = "cli",
         arg(long, requires = "revs", conflicts_with = "theirs")
     )]
     pub ours: bool,
-    /// What the other branch has holds
+    /// Take the other branch's text
     #[cfg_attr(feature = "cli", arg(long, requires = "revs"))]
     pub theirs: bool,
 }

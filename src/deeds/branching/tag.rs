@@ -19,7 +19,7 @@ pub struct TagParams {
     // A command line without one lists all.
     #[cfg_attr(feature = "cli", arg(required = false))]
     pub name: String,
-    /// What to tag, instead of HEAD
+    /// The commit to tag, instead of HEAD
     #[serde(default)]
     pub rev: Option<String>,
     /// Delete the tag `name`

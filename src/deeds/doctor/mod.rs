@@ -23,9 +23,9 @@ use crate::repo::health::{Health, HealthOf, Room, RoomOf};
 /// Check the database that keeps the repository, and its backups
 ///
 /// Versions, size, connections, locks, whether a commit is on the disk when it is acknowledged, encryption,
-/// statistics, backups, what is owed, and clocks. Each is good, look (it needs attention; it is said what to do)
-/// or unknown (you may not see it, or nobody keeps it). Nothing is changed. What the messages and commits themselves
-/// are like, tract fsck says; what takes up space, tract du.
+/// statistics, backups, what is owed, and clocks. Each is good, look (it needs attention; with a way out) or unknown
+/// (you may not see it, or nobody keeps it). Nothing is changed. tract fsck checks the messages and commits
+/// themselves; what takes up space, tract du.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

@@ -32,11 +32,11 @@ pub struct RestoreParams {
     /// Hides, edits, messages, or REV#PART
     #[cfg_attr(feature = "cli", arg(value_name = "REV", required = true))]
     pub revs: Vec<String>,
-    /// Leave it hidden and append a copy; what stands before does not change
+    /// Leave it hidden and append a copy; earlier messages do not change
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub at_end: bool,
-    /// Move it to right before this visible message; what stands further up does not change
+    /// Move it to right before this visible message; earlier messages do not change
     #[serde(default)]
     #[cfg_attr(
         feature = "cli",

@@ -7,10 +7,10 @@ use crate::deeds::{ApiError, At, Changed, Deed, Method};
 
 /// Do the opposite of one commit; what came later stays
 ///
-/// A message is dropped, with its tool calls and results. An edit, a truncation, a compaction, a clear, a
-/// drop or a prune is undone, as restore does. What a restore brought back is hidden again, or
-/// edited again. A pin gives way to the priority before it. The commit itself stays in the history, and a
-/// revert can be reverted. To take the last command back instead: undo.
+/// A message is dropped, with its tool calls and results. An edit, a truncation, a compaction, a clear, a drop or a
+/// prune is undone, as restore does. Messages that a restore brought back are hidden again, or edited again. A pin
+/// gives way to the priority before it. The commit itself stays in the history, and a revert can be reverted. To take
+/// the last command back instead: undo.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

@@ -11,13 +11,12 @@ use crate::repo::{OperationEntry, Repo, UndoPoint, UndoTo, UndoneTo};
 
 /// Reverse the last command, whatever it was
 ///
-/// All refs that the command moved go back at once. A second undo reverses the command before it. The
-/// last command is the last one that was typed in this repository. In the repository of a home it is the last one
-/// that was typed in this directory, and on a server it is your last one. What a watch, a hook or an agent took in was
-/// not typed. OP is a number from reflog: only that command is reversed, and only if nothing that it moved has
-/// moved since. On a server, what others did is refused unless `force` is given. With `to` or `since`, all commands back to a
-/// point are reversed, or none, in one step that one redo takes back. Imports and recordings stay then, unless `captured`
-/// is given.
+/// All refs that the command moved go back at once. A second undo reverses the command before it. The last command is
+/// the last one that was typed in this repository. In the repository of a home it is the last one typed in this
+/// directory. On a server it is your last one. Imports by a watch, a hook or an agent were not typed. OP is a number
+/// from reflog: only that command is reversed, and only if nothing that it moved has moved since. On a server, what
+/// others did is refused unless `force` is given. With `to` or `since`, all commands back to a point are reversed, or
+/// none, in one step that one redo takes back. Imports and recordings stay then, unless `captured` is given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
@@ -159,8 +158,8 @@ impl Deed for UndoParams {
 /// Reverse the last undo
 ///
 /// A second redo reverses the undo before it, and so on to where the undoing began. After any other
-/// command there is nothing to redo, because its commits would be lost. What an undo with to or since
-/// reversed comes back all at once.
+/// command there is nothing to redo, because its commits would be lost. All that an undo with to or since
+/// reversed comes back at once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

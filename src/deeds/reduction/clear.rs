@@ -10,12 +10,11 @@ use crate::deeds::{ApiError, At, Changed, Deed, ErasedFacts, Method};
 /// Pinned messages stay, and so do calls that wait for a result. Nothing is lost: undo brings
 /// everything back.
 ///
-/// With `purge`, what came before is erased for good, kept session files included. It reads `[purged]`
-/// from then on. No undo brings it back. Importing the session again does not bring it back either,
-/// unless that import was undone before; a message that is written again is a new message. What other
-/// branches, tags and sessions with commits of their own need stays, and is reported. Notes and reasons
-/// are erased, too: each is hashed with its commit, so that one and all behind it get other names, and undo
-/// reaches back no further. Request settings (model, tools) stay.
+/// With `purge`, what came before is erased for good, kept session files included. It reads `[purged]` from then on.
+/// No undo brings it back. Importing the session again does not bring it back either, unless that import was undone
+/// before; a message that is written again is a new message. Messages that other branches, tags and sessions need
+/// stay, and are reported. Notes and reasons are erased, too. Each is hashed with its commit, so that this commit and
+/// all later ones get other names. undo reaches back no further. Request settings (model, tools) stay.
 ///
 /// See also: prune (tool outputs), drop (messages you name), truncate (the oldest), compact (a
 /// summary).

@@ -23,7 +23,7 @@ pub struct CompactParams {
     /// The summary
     #[cfg_attr(feature = "cli", arg(short, long, value_name = "TEXT"))]
     pub message: Option<String>,
-    /// Refuse a summary that lacks what you said, an open point or a pin
+    /// Refuse a summary that lacks a prompt, an open point or a pin
     #[cfg_attr(feature = "cli", arg(long, conflicts_with = "dry_run"))]
     pub strict: bool,
     /// Leave out the newest N messages

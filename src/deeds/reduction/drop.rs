@@ -8,10 +8,9 @@ use crate::repo::{Named, Repo};
 
 /// Hide the messages, or parts of messages, that you name
 ///
-/// With a message that calls tools, their results go too. With a result, only its own call goes; the
-/// text beside that call, and calls made in parallel, stay with their results. If one of these is
-/// pinned, nothing is done. A message whose parts are all dropped is hidden. Parts are counted from 0,
-/// as show prints them.
+/// With a message that calls tools, their results go too. With a result, only its own call goes; the text next to
+/// that call, and calls made in parallel, stay with their results. If one of these is pinned, nothing is done. A
+/// message whose parts are all dropped is hidden. Parts are counted from 0, as show prints them.
 ///
 /// See also: prune (tool outputs), truncate (the oldest), compact (a summary), clear (everything).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -13,9 +13,9 @@ use crate::rewrite::{Fraction, Marker, Reach, Truncate};
 
 /// Hide the oldest messages; the task and pinned ones stay
 ///
-/// These stay: the task (the first user message, or the summary with which the context begins), system
-/// messages, pinned messages, and calls that wait for a result. A call and its results go together. A
-/// message in their place tells the model how many are hidden.
+/// The task stays: the first user message, or the summary with which the context begins. System messages, pinned
+/// messages and calls that wait for a result stay too. A call and its results go together. A message in their place
+/// tells the model how many are hidden.
 ///
 /// If nothing says how far, the context is made to fit budget.max. A budget hides whole exchanges, oldest
 /// first. If those before the newest prompt are not enough, the oldest messages after it go too; that

@@ -57,7 +57,7 @@ pub struct BundleParams {
         arg(long, conflicts_with_all = ["redact", "anonymous"])
     )]
     pub allow_secrets: bool,
-    /// As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
+    /// As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and names
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub anonymous: bool,

@@ -11,10 +11,10 @@ use crate::sync::{FetchOptions, Fetched, Follow, Peer};
 
 /// Get commits from another repository; your branches stay
 ///
-/// Its branches are called origin/main here, its sessions origin/sessions/TOOL/ID. Only what is missing
-/// is sent, and every message and commit is checked against its name. What was erased here stays
-/// erased; what was erased there is named, and erased here if receive.purge is set to allow. After
-/// an interruption, the same request continues where it stopped. undo takes a fetch back.
+/// Its branches are called origin/main here, its sessions origin/sessions/TOOL/ID. Only what is missing is sent, and
+/// every message and commit is checked against its name. Erased messages stay erased; what was erased there is named,
+/// and erased here if receive.purge is set to allow. After an interruption, the same request continues where it
+/// stopped. undo takes a fetch back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

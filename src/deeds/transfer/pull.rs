@@ -14,10 +14,10 @@ use crate::sync::{FetchOptions, Fetched, Follow, Landed, Parted, Peer};
 
 /// Fetch, and move your branch and sessions forward
 ///
-/// Does what fetch does. Then the branch that HEAD is on moves forward to the other side's branch
-/// of that name, and so do sessions. What has commits of its own stays, and is reported. With `merge`, or where
-/// pull.merge is set to true, such a branch is merged with theirs, as merge does it. The pull is one operation,
-/// and a merge another: undo takes each back.
+/// Does what fetch does. Then the branch that HEAD is on moves forward to the other side's branch of that name, and
+/// so do sessions. A branch with commits of its own stays, and is reported. With `merge`, or where pull.merge is set
+/// to true, such a branch is merged with theirs, as merge does it. The pull is one operation, and a merge another:
+/// undo takes each back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

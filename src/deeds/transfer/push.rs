@@ -19,9 +19,9 @@ use crate::sync::{Peer, PushOptions, PushRef, Pushed};
 /// A ref that would lose commits there is not moved, unless `force_with_lease` is given and the ref is
 /// where it was last seen. After an interruption, the same request continues where it stopped.
 ///
-/// If there are secrets, in hidden messages too, nothing is sent. The other side is told what was
-/// erased here; it erases that as well if it is set to (`tract config receive.purge allow`). From
-/// what is kept beside the code, or in a bucket, it is taken out.
+/// If there are secrets, in hidden messages too, nothing is sent. The other side learns what was erased here; it
+/// erases that as well if it is set to (`tract config receive.purge allow`). It is taken out of a bucket, and out of
+/// bundles in a git repository.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

@@ -13,10 +13,9 @@ use crate::sync::{Arrival, ArrivedRef, Unbundled};
 
 /// Read in a file that bundle wrote
 ///
-/// Every message and every commit is checked against its name; if anything is wrong, nothing is
-/// written. What is here already is not brought in twice, and what was erased here stays erased. If
-/// another history here has a branch of the same name, the new branch gets a number. One undo takes
-/// it all back.
+/// Every message and every commit is checked against its name; if anything is wrong, nothing is written. Commits that
+/// are here already are not brought in twice. Messages that were erased here stay erased. If another history here has
+/// a branch of the same name, the new branch gets a number. One undo takes it all back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

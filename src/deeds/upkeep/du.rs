@@ -9,10 +9,10 @@ use crate::upkeep::{Du, Heap, NamedRoom, Needed, SessionRoom};
 
 /// Show what takes up space
 ///
-/// First the files, page by page, to the last byte. Then the messages: by what needs them, by role, by
-/// tool, and by branch, tag and session; each with its stored (compressed) size and its length. What
-/// several branches share counts for each of them; what only one of them needs is told beside it.
-/// Then the session files that imports keep.
+/// First the files, page by page, to the last byte. Then the messages: by what needs them, by role, by tool, and by
+/// branch, tag and session; each with its stored (compressed) size and its length. Messages that several branches
+/// share count for each of them; a column has the share that only one of them needs. Then the session files that
+/// imports keep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

@@ -14,18 +14,17 @@ use crate::upkeep::{Collected, GcStep, LetGo, Unfinished};
 
 /// Delete what no branch, tag, session or undo needs any more
 ///
-/// Everything that a branch, tag or session holds stays, hidden messages too, with what they compile to
-/// and export as. What undo and reflog can reach stays for 90 days, or as long as gc.reflogExpire says;
-/// older commands are forgotten, and undo cannot reach them. Parts of kept session files that nothing
-/// reads are deleted. Then the rest is compressed again and the files are rewritten. Other commands may
-/// run meanwhile. tract never does this unasked.
+/// Everything that a branch, tag or session holds stays, hidden messages too, with what they compile to and export
+/// as. Commits that undo and reflog can reach stay for 90 days, or as long as gc.reflogExpire says; older commands
+/// are forgotten, and undo cannot reach them. Parts of kept session files that nothing reads are deleted. Then the
+/// rest is compressed again and the files are rewritten. Other commands may run meanwhile. tract never does this
+/// unasked.
 ///
 /// With `keep`, or gc.keep, it first lets go of imported sessions that are neither among the newest so many nor
-/// of the last so many days. A session stays in any case if a branch of your own, a tag or a HEAD leads to it, if
-/// commits of it were taken over, while its file is where it came from, for it would only come in again, or if
-/// a purge erased anything in it, for its file would bring that back. What
-/// is let go is listed; undo brings it back as long as the log leads to it, and then it is deleted:
-/// in 90 days, or at once where `expire` is now.
+/// of the last so many days. tract lists the sessions that it removes. undo restores them for 90 days, or not at
+/// all where `expire` is now. A session stays if a branch of your own, a tag or a HEAD leads to it. It stays if
+/// commits of it were taken over, and while its file is in its place, for an import would bring it back. It also
+/// stays if a purge erased anything in it, for its file would bring that back.
 ///
 /// To erase something so that nobody can read it again: purge, or `tract clear --purge`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

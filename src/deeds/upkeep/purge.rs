@@ -13,13 +13,14 @@ use crate::upkeep::{Erasing, Erasure, Purged};
 
 /// Erase messages from history, for good
 ///
-/// Erases the messages that you name, or those that `match` finds, on every branch, hidden or not. They
-/// read `[purged]` from then on. Commits keep their hashes, but for notes. No undo brings the messages back, and neither
-/// does importing the session again; an undo that would show them is refused from then on, all others
-/// still work, and a dry run lists those that end. Kept files of sessions that hold any of it are erased too, and so
-/// are titles and tags' notes that contain it; names of branches and other refs stay, and are listed. A commit's note, and the
-/// reason of a pin, are hashed with it: where one matches, that commit and all behind it get other names, branches and tags
-/// follow, and undo reaches back no further. Request settings cannot be erased: if the text is there, nothing is done.
+/// Erases the messages that you name, or those that `match` finds, on every branch, hidden or not. They read
+/// `[purged]` from then on. Commits keep their hashes, but for notes. No undo brings the messages back, and neither
+/// does importing the session again; an undo that would show them is refused from then on, all others still work, and
+/// a dry run lists those that end. Kept files of sessions that hold any of it are erased too, and so are titles and
+/// tags' notes that contain it; names of branches and other refs stay, and are listed. A commit's note, and the
+/// reason of a pin, are hashed with it. Where one matches, that commit and all later ones get other names. Branches
+/// and tags follow, and undo reaches back no further. Request settings cannot be erased: if the text is there,
+/// nothing is done.
 ///
 /// The expression is read as `tract find -E` reads it: case does not matter, unless it begins with (?-i).
 /// It is matched against the text itself, however JSON spells it. redact is the gentler deed:

@@ -54,8 +54,8 @@ pub struct CommitParams {
         arg(long, value_name = "FILE", group = "text", conflicts_with_all = ["role", "call", "edit"])
     )]
     pub batch: Vec<Provided>,
-    /// The events of a reply that was streamed, as a provider's API sends them; on the command line a file (or -) with
-    /// one on each line. What came before a stream broke off is kept, and marked as cut
+    /// The events of a reply that was streamed, as a provider's API sends them; on the command line a file (or -)
+    /// with one on each line. Keep the part before a stream broke off, marked as cut
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "FILE", group = "text", conflicts_with_all = ["role", "call", "edit"])
@@ -102,7 +102,7 @@ pub struct CommitParams {
     /// A remark for people; no model sees it
     #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
     pub note: Option<String>,
-    /// Who says it; by default the setting author.name, if there is one
+    /// The author; by default the setting author.name, if there is one
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub author: Option<String>,
     /// The program that commits, and its version

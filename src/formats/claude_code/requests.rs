@@ -279,8 +279,8 @@ impl File {
             return self.problems.push(Problem::new(line, why));
         };
         if made.as_ref() != Some(&hash) {
-            let made = made.as_deref().map_or("unreadable", short);
-            let why = format!("the {what} of a request named {} is {made}", short(&hash));
+            let hash = short(&hash);
+            let why = format!("the {what} of a request does not have its recorded hash {hash}");
             self.problems.push(Problem::new(line, why));
             return;
         }

@@ -135,14 +135,17 @@ impl<'a> Page<'a> {
             Section::Calls(_) if self.chat.tools == Tools::Off => {}
             Section::One(block) => self.block(response, block),
             Section::Calls(tools) => {
-                let first = tools.iter().find(|tool| self.opens(tool));
-                if let Some(first) = first {
+                // What is folded to a line stands above, each in its place.
+                let folded = tools.iter().position(|tool| self.opens(tool));
+                let (folded, open) = tools.split_at(folded.unwrap_or(tools.len()));
+                folded.iter().for_each(|tool| self.tool(response, tool));
+                if let [first, _, ..] = open {
                     self.below_heading(response, &first.node);
-                    let state = GroupState::of(tools.iter().copied());
-                    let head = format!("{} calls, {}", tools.len(), state.as_str());
+                    let state = GroupState::of(open.iter().copied());
+                    let head = format!("{} calls, {}", open.len(), state.as_str());
                     self.line(first.node.id, INDENT, Label::Dim.of(head));
                 }
-                tools.iter().for_each(|tool| self.tool(response, tool));
+                open.iter().for_each(|tool| self.tool(response, tool));
             }
         }
     }
@@ -171,7 +174,11 @@ impl<'a> Page<'a> {
                 self.cut(id, text.interrupted);
             }
             ResponseBlock::Thinking(thought) => {
-                self.thought(id, "thinking", &thought.text);
+                let text = match thought.text.as_str() {
+                    "" => "(empty)",
+                    text => text,
+                };
+                self.thought(id, "thinking", text);
                 self.cut(id, thought.interrupted);
             }
             ResponseBlock::Other(held) => self.text(id, &word(&held.part), Label::Dim),

@@ -12,6 +12,7 @@ use crate::model::hosted::hosted;
 use crate::render::edit::Edits;
 use crate::render::{Label, Line, part};
 use crate::tree::NodeId;
+use crate::tree::console::printed;
 
 /// An argument that is longer has lines of its own.
 const ARGUMENT_CHARS: usize = 200;
@@ -72,7 +73,9 @@ impl Page<'_> {
                 }
                 for part in content {
                     match part {
-                        Part::Text { text } => self.output(NOWHERE, &[], text, label),
+                        Part::Text { text } => {
+                            self.shown_output(NOWHERE, &[], &printed(text), label)
+                        }
                         part => self.held(part),
                     }
                 }
@@ -96,7 +99,7 @@ impl Page<'_> {
             self.whole_call("", &name, &arguments);
         }
         for text in said.gave {
-            self.output(NOWHERE, &[], &text, Label::Dim);
+            self.shown_output(NOWHERE, &[], &text, Label::Dim);
         }
     }
 
@@ -133,7 +136,7 @@ impl Page<'_> {
                     text
                 }
             };
-            self.output(NOWHERE, &[], &text, Label::Text);
+            self.shown_output(NOWHERE, &[], &text, Label::Text);
         }
     }
 }

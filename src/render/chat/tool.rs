@@ -6,6 +6,7 @@ use super::{Detail, Tools};
 use crate::model::{Part, bare};
 use crate::render::edit::Edits;
 use crate::render::{Label, Line};
+use crate::tree::console::printed;
 use crate::tree::cut::omitted_lines;
 use crate::tree::words::words;
 use crate::tree::{NodeId, Response, State, Tool};
@@ -29,7 +30,13 @@ impl Page<'_> {
             self.agent(agent);
         }
         if let Some((id, content)) = &tool.queued {
-            self.output(*id, content, &words(content), Label::Dim);
+            self.output(
+                *id,
+                (response, tool),
+                content,
+                &printed(&words(content)),
+                Label::Dim,
+            );
         }
         match &tool.answer {
             Some((id, content)) => {
@@ -37,12 +44,24 @@ impl Page<'_> {
                     State::Error => Label::Error,
                     _ => Label::Dim,
                 };
-                self.output(*id, content, &words(content), label);
+                self.output(
+                    *id,
+                    (response, tool),
+                    content,
+                    &printed(&words(content)),
+                    label,
+                );
             }
             None if tool.cancelled.is_none() && tool.output.is_empty() => {}
             None => {
                 let id = tool.cancelled.unwrap_or(id);
-                self.output(id, &[], &tool.output, Label::Dim);
+                self.output(
+                    id,
+                    (response, tool),
+                    &[],
+                    &printed(&tool.output),
+                    Label::Dim,
+                );
             }
         }
     }
@@ -80,10 +99,22 @@ impl Page<'_> {
         }
     }
 
-    pub(super) fn output(&mut self, id: NodeId, content: &[Part], text: &str, label: Label) {
+    fn output(
+        &mut self,
+        id: NodeId,
+        of: (&Response, &Tool),
+        content: &[Part],
+        text: &str,
+        label: Label,
+    ) {
         if self.detail(id) == Detail::Closed {
-            return self.closed_answer(id, text, label);
+            return self.closed_answer(id, of, text, label);
         }
+        self.shown_output(id, content, text, label);
+    }
+
+    /// The beginning of what came of a call, or all of it.
+    pub(super) fn shown_output(&mut self, id: NodeId, content: &[Part], text: &str, label: Label) {
         let limit = self.limit(id, self.chat.output_lines);
         // Some lines of a result say what it is, not what its client says of each.
         let told = (limit < usize::MAX).then(|| bare(text)).flatten();

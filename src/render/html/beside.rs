@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::block::Blocks;
 use super::document::PageFrame;
 use super::{foot, head, part_link};
-use crate::render::page::ConversationPage;
+use crate::render::page::{Around, ConversationPage};
 use crate::tree::TreeItem;
 
 /// Writes the page of what stands there, and of what it hid. Both are trees of their own.
@@ -38,6 +38,6 @@ pub fn beside(
     blocks.inside = None;
     part_link(&mut blocks.markup, page.around.after.as_ref(), "next");
     blocks.markup.raw("</div>\n</main>\n");
-    foot(frame, &mut blocks);
+    foot(frame, &Around::default(), &mut blocks);
     out.write_all(blocks.markup.take().as_bytes())
 }

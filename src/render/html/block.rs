@@ -316,6 +316,13 @@ impl<'a> Blocks<'a> {
                 self.cut(text.interrupted);
                 self.markup.raw("</div>\n");
             }
+            ResponseBlock::Thinking(thought) if thought.text.is_empty() => {
+                self.begin("div", "b thinking", node);
+                self.markup.raw("<b>thinking</b> ");
+                self.markup.element("span", "peek", "(empty)");
+                self.badge(node);
+                self.markup.raw("</div>\n");
+            }
             ResponseBlock::Thinking(thought) => {
                 self.fold("fold of-thinking", "b thinking", node, false);
                 self.markup.raw("<b>thinking</b> ");

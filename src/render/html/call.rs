@@ -11,6 +11,7 @@ use crate::render::code::Language;
 use crate::render::edit::{Edits, FileEdit};
 use crate::render::outcome::ToolOutcome;
 use crate::render::page::AgentLink;
+use crate::tree::console::printed;
 use crate::tree::cut::{more_lines, omitted_lines};
 use crate::tree::words::word;
 use crate::tree::{NodeId, State, Tool, Tree};
@@ -247,6 +248,7 @@ impl Blocks<'_> {
                 Part::Image(media) | Part::File(media) => self.media(part, media),
                 part => {
                     let text = word(part);
+                    let text = printed(&text);
                     if text.trim().is_empty() {
                         continue;
                     }

@@ -46,8 +46,10 @@ pub fn choice(frame: &PageFrame<'_>, page: &ChoicePage<'_>) -> String {
     frame.begin("Compare", &mut markup);
     markup.raw("<header>\n").element("h1", "title", "Compare");
     markup.raw("</header>\n<main>\n<section class=\"deed\">\n");
-    let first = page.first.unwrap_or("the context before");
-    let what = format!("{first} beside which other one?");
+    let what = match page.first {
+        Some(first) => format!("Compare {first} with which other one?"),
+        None => "Compare which two?".to_owned(),
+    };
     markup
         .element("p", "sum", &what)
         .raw("\n<div class=\"actions\">");

@@ -14,9 +14,10 @@ const SITE_STYLE: &str = include_str!("site.css");
 /// How comparisons, costs, the log of operations and deeds look.
 const VIEWS_STYLE: &str = include_str!("views.css");
 /// What only a server has: each is a script of its own.
-const SERVED: [&str; 3] = [
+const SERVED: [&str; 4] = [
     include_str!("web.js"),
     include_str!("parts.js"),
+    include_str!("find.js"),
     include_str!("live.js"),
 ];
 

@@ -31,7 +31,7 @@ mod words;
 use std::io::{self, Write};
 
 use crate::hash::{Fingerprint, HashBytes, fingerprint, hex};
-use crate::render::page::{ConversationPage, PageLink};
+use crate::render::page::{Around, ConversationPage, PageLink, PagePrompt};
 use crate::render::plural;
 use crate::tree::TreeItem;
 pub use beside::beside;
@@ -102,7 +102,7 @@ pub fn write(
         blocks.markup.raw("<p class=\"earlier\">No messages.</p>\n");
     }
     blocks.markup.raw("</main>\n");
-    foot(frame, &mut blocks);
+    foot(frame, &page.around, &mut blocks);
     out.write_all(blocks.markup.take().as_bytes())
 }
 
@@ -203,12 +203,19 @@ fn head(frame: &PageFrame<'_>, page: &ConversationPage<'_>, markup: &mut Markup)
 }
 
 /// The list of prompts, which is complete at the end, and what makes it all move.
-fn foot(frame: &PageFrame<'_>, blocks: &mut Blocks<'_>) {
-    let prompts = std::mem::take(&mut blocks.prompts);
+fn foot(frame: &PageFrame<'_>, around: &Around, blocks: &mut Blocks<'_>) {
+    let elsewhere = |prompts: &[PagePrompt]| -> Vec<(String, String, bool)> {
+        let prompts = prompts.iter().cloned();
+        let prompts = prompts.map(|prompt| (prompt.address, prompt.text, prompt.is_hidden));
+        prompts.collect()
+    };
+    let here = std::mem::take(&mut blocks.prompts).into_iter();
+    let here = here.map(|(anchor, said, is_hidden)| (format!("#{anchor}"), said, is_hidden));
+    let prompts = elsewhere(&around.prompts_before).into_iter().chain(here);
+    let prompts = prompts.chain(elsewhere(&around.prompts_after));
     let markup = &mut blocks.markup;
     markup.raw("<nav id=\"prompts\" aria-label=\"Prompts\"><h2>Prompts</h2>\n<ol>\n");
-    for (anchor, said, is_hidden) in prompts {
-        let link = format!("#{anchor}");
+    for (link, said, is_hidden) in prompts {
         let said = if said.is_empty() {
             "…"
         } else {

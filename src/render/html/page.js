@@ -33,6 +33,17 @@
     for (const fold of main.querySelectorAll('details')) fold.open = all;
   });
 
+  // What is folded is printed, and folded again behind that.
+  let opened = [];
+  addEventListener('beforeprint', () => {
+    opened = [...main.querySelectorAll('details:not([open])')];
+    for (const fold of opened) fold.open = true;
+  });
+  addEventListener('afterprint', () => {
+    for (const fold of opened) fold.open = false;
+    opened = [];
+  });
+
   // Search: the whole text once, and where each piece of it begins.
   let nodes = null, starts = [], whole = '';
   const read = () => {
@@ -69,7 +80,10 @@
     if (!globalThis.Highlight || !CSS.highlights) return;
     CSS.highlights.set(name, new Highlight(...ranges));
   };
+  // Where a part of the conversation is here, the server looks through the rest.
+  const rest = () => globalThis.tractFind && tractFind.isPart() ? tractFind : null;
   const show = (step) => {
+    if (rest()) { rest().show(step); return; }
     if (!hits.length) return;
     at = (at + step + hits.length) % hits.length;
     const range = hits[at], around = range.startContainer.parentElement;
@@ -78,7 +92,7 @@
     around.scrollIntoView({ block: 'center' });
     found.textContent = `${at + 1}/${hits.length}${hits.length === most ? '+' : ''}`;
   };
-  const look = () => {
+  const mark = () => {
     const text = search.value.toLowerCase();
     hits = [];
     at = -1;
@@ -95,15 +109,24 @@
         }
       }
     }
-    found.textContent = text.trim() && !hits.length ? 'nothing' : '';
     paint('found', hits);
     paint('here', []);
+  };
+  const look = (isWanted) => {
+    mark();
+    if (rest()) { rest().look(search.value, isWanted === true); return; }
+    found.textContent = search.value.trim() && !hits.length ? 'nothing' : '';
     show(1);
   };
   let soon = 0;
   search.addEventListener('input', () => { clearTimeout(soon); soon = setTimeout(look, 150); });
+  // What comes to the page later is searched as well.
+  document.addEventListener('tract-change', () => {
+    [nodes, starts] = [null, []];
+    if (search.value.trim() && rest()) mark();
+  });
   search.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter') { event.preventDefault(); show(event.shiftKey ? -1 : 1); }
+    if (event.key === 'Enter') { event.preventDefault(); clearTimeout(soon); show(event.shiftKey ? -1 : 1); }
     if (event.key === 'Escape') { search.value = ''; look(); search.blur(); }
   });
   get('next').addEventListener('click', () => show(1));
@@ -122,7 +145,7 @@
     try { name = decodeURIComponent(name); } catch { /* as it stands */ }
     if (name.startsWith('q=')) {
       search.value = name.slice(2);
-      look();
+      look(true);
       return;
     }
     const target = name && get(name);
@@ -130,10 +153,28 @@
       // A number stands beside what it names.
       reveal(target.matches('.fold > .no') ? target.parentElement.querySelector('details') : target);
       target.scrollIntoView();
+    } else if (name && !target && rest()) {
+      rest().follow(name);
     }
   };
   addEventListener('hashchange', follow);
   follow();
+  globalThis.tractPage = {
+    search,
+    follow,
+    say: (words) => { found.textContent = words; },
+    // The first hit in a message, or behind its beginning; without one, the message.
+    reach: (target) => {
+      mark();
+      const after = (hit) => !target || target.contains(hit.startContainer)
+        || target.compareDocumentPosition(hit.startContainer) & Node.DOCUMENT_POSITION_FOLLOWING;
+      const hit = hits.find(after), around = hit ? hit.startContainer.parentElement : target;
+      if (!around) return;
+      reveal(around);
+      if (hit) paint('here', [hit]);
+      around.scrollIntoView({ block: 'center' });
+    },
+  };
 
   // Where one is, in the list of prompts; it grows with the page.
   const links = new Map();

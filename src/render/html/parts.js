@@ -45,11 +45,21 @@
   const list = document.querySelector('nav#prompts ol');
   // The list of prompts follows, and is no longer than somebody reads.
   const most = 400;
+  const isWhole = !!list && !!list.querySelector('a[href^="./?"]');
+  const nameOf = (item) => item.querySelector('a').hash;
   const tell = (rel, prompts) => {
     if (!list) return;
-    const items = prompts.map((item) => document.importNode(item, true));
+    // A prompt that is listed already is on this page now.
+    const known = new Map([...list.children].map((item) => [nameOf(item), item]));
+    const items = [];
+    for (const prompt of prompts) {
+      const item = document.importNode(prompt, true), old = known.get(nameOf(item));
+      const isHere = item.querySelector('a').getAttribute('href').startsWith('#');
+      if (!old) items.push(item); else if (isHere) old.replaceWith(item);
+    }
     if (rel === 'prev') list.prepend(...items); else list.append(...items);
-    while (list.children.length > most) (rel === 'prev' ? list.lastElementChild : list.firstElementChild).remove();
+    // Where all are listed, all stay.
+    while (!isWhole && list.children.length > most) (rel === 'prev' ? list.lastElementChild : list.firstElementChild).remove();
   };
   const busy = new Set();
   const grow = async (rel) => {
@@ -58,7 +68,8 @@
     try {
       const address = links[rel].querySelector('a').href;
       const { part, more, prompts } = await read(address);
-      const before = document.documentElement.scrollHeight, at = scrollY;
+      const edge = 80, anchor = [...main.querySelectorAll('.b')].find((node) => node.getBoundingClientRect().bottom > edge);
+      const before = anchor ? anchor.getBoundingClientRect().top : 0;
       if (rel === 'prev') {
         shells[0].before(part);
         shells.unshift(part);
@@ -70,8 +81,10 @@
       document.dispatchEvent(new CustomEvent('tract-change'));
       watch.observe(part);
       put(rel, more[rel]);
-      // Where the browser does not hold what is read in its place, we do.
-      if (rel === 'prev' && scrollY === at) scrollBy(0, document.documentElement.scrollHeight - before);
+      // What is read stays in its place, also where heights are known only when they are drawn.
+      const hold = () => { if (anchor && rel === 'prev') scrollBy(0, anchor.getBoundingClientRect().top - before); };
+      hold();
+      requestAnimationFrame(() => { hold(); requestAnimationFrame(hold); });
       trim();
     } catch { /* the link stays */ }
     busy.delete(rel);

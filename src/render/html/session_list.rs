@@ -29,6 +29,8 @@ pub struct SessionList<'a> {
     pub more_hits: Option<String>,
     /// Whether it says more soon.
     pub is_pending: bool,
+    /// Whether a search goes on.
+    pub is_searching: bool,
     /// What a search without a server looks through.
     pub search: Option<SearchScripts<'a>>,
     /// What is to be known of it.
@@ -97,6 +99,8 @@ pub struct ListedSession {
 pub struct ListedHit {
     /// Its place on its page, seen from the first one.
     pub address: String,
+    /// The page of its conversation, seen from the first one.
+    pub session: String,
     /// The title of its conversation.
     pub title: String,
     /// Who speaks.
@@ -122,7 +126,11 @@ pub fn session_list(frame: &PageFrame<'_>, list: &SessionList<'_>) -> String {
     out.raw("\n");
     form(frame, list, out);
     out.raw("</header>\n");
-    let pending = list.is_pending.then_some("");
+    let pending = match (list.is_searching, list.is_pending) {
+        (true, _) => Some("search"),
+        (false, true) => Some(""),
+        (false, false) => None,
+    };
     let search = list.search.map(|search| search.scripts.join(" "));
     let attributes = [
         ("class", Some("list")),
@@ -140,7 +148,8 @@ pub fn session_list(frame: &PageFrame<'_>, list: &SessionList<'_>) -> String {
         .text(&list.count);
     if list.is_filtered {
         let all = frame.address("");
-        out.raw(" · ").open("a", &[("href", Some(all.as_str()))]);
+        out.raw(if list.count.is_empty() { "" } else { " · " });
+        out.open("a", &[("href", Some(all.as_str()))]);
         out.raw("all").close("a");
     }
     out.raw("</p>\n");
@@ -164,7 +173,9 @@ pub fn session_list(frame: &PageFrame<'_>, list: &SessionList<'_>) -> String {
             out.raw("<p class=\"earlier\">No message matches.</p>\n");
         }
         out.raw("<ol>\n");
-        hits.iter().for_each(|it| hit(frame, it, out));
+        for group in groups(hits) {
+            group_of(frame, &group, out);
+        }
         out.raw("</ol>\n");
         pager(&[("More", &list.more_hits)], out);
         out.raw("</section>\n");
@@ -272,6 +283,33 @@ fn session(frame: &PageFrame<'_>, session: &ListedSession, out: &mut Markup) {
     out.raw("</li>\n");
 }
 
+/// The messages by conversation: the one with the best message first, and in each the best first.
+fn groups(hits: &[ListedHit]) -> Vec<Vec<&ListedHit>> {
+    let mut groups: Vec<Vec<&ListedHit>> = Vec::new();
+    for hit in hits {
+        match groups
+            .iter_mut()
+            .find(|group| group[0].session == hit.session)
+        {
+            Some(group) => group.push(hit),
+            None => groups.push(vec![hit]),
+        }
+    }
+    groups
+}
+
+/// The messages of a conversation below its title.
+fn group_of(frame: &PageFrame<'_>, group: &[&ListedHit], out: &mut Markup) {
+    let Some(first) = group.first() else { return };
+    let address = frame.address(&first.session);
+    out.raw("<li class=\"group\"><h3>");
+    out.open("a", &[("href", Some(address.as_str()))]);
+    out.text(&first.title).close("a");
+    out.raw("</h3>\n<ol>\n");
+    group.iter().for_each(|it| hit(frame, it, out));
+    out.raw("</ol></li>\n");
+}
+
 fn hit(frame: &PageFrame<'_>, hit: &ListedHit, out: &mut Markup) {
     let address = frame.address(&hit.address);
     out.raw("<li><div class=\"row\">");
@@ -279,13 +317,11 @@ fn hit(frame: &PageFrame<'_>, hit: &ListedHit, out: &mut Markup) {
         "a",
         &[("class", Some("open")), ("href", Some(address.as_str()))],
     );
-    out.text(&hit.title).close("a");
+    out.text(&hit.role).close("a");
     if let Some((machine, shown)) = &hit.time {
         time(out, machine, shown);
     }
-    out.raw("<span class=\"facts\"><span>")
-        .text(&hit.role)
-        .raw("</span>");
+    out.raw("<span class=\"facts\">");
     let class = if hit.is_hidden { "mark-of" } else { "place" };
     out.element("span", class, &hit.place).raw("</span></div>");
     for line in &hit.lines {

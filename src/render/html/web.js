@@ -16,6 +16,8 @@
   };
   let asked = null, again = 0, pause = 400;
   const soonAgain = () => {
+    // A search that goes on is asked for at once: each answer has looked for a while.
+    if (main().dataset.pending === 'search') { again = setTimeout(() => show(address()), 40); return; }
     again = setTimeout(() => show(address()), pause);
     pause = Math.min(pause * 1.5, 5000);
   };

@@ -21,6 +21,7 @@ use crate::render::html::{is_address, is_raster};
 use crate::render::outcome::ToolOutcome;
 use crate::render::page::{ConversationPage, Stretch, apart, hidden_words, node_of, stretches};
 use crate::render::plural;
+use crate::tree::console::printed;
 use crate::tree::cut::{more_lines, omitted_lines};
 use crate::tree::group::{Section, sections};
 use crate::tree::words::{word, words};
@@ -29,6 +30,8 @@ use crate::tree::{
 };
 use contain::{code, fence, plain, prose};
 
+/// What is written for thinking of which the client kept no text.
+const EMPTY_THOUGHT: &str = "*thinking, empty*";
 /// How much of a call stands on its line.
 const LINE_CHARS: usize = 160;
 /// What a tool gave back on so few lines is not folded.
@@ -255,6 +258,9 @@ impl Sheet<'_> {
                 self.block(&prose(&text.text));
                 self.cut(text.interrupted)
             }
+            Section::One(ResponseBlock::Thinking(thought)) if thought.text.is_empty() => {
+                self.block(EMPTY_THOUGHT)
+            }
             Section::One(ResponseBlock::Thinking(thought)) => self.folded("thinking", |sheet| {
                 sheet.block(&prose(&thought.text));
                 sheet.cut(thought.interrupted)
@@ -375,6 +381,7 @@ impl Sheet<'_> {
         let is_text = |part: &&Part| !matches!(part, Part::Image(_) | Part::File(_));
         let texts: Vec<String> = content.iter().filter(is_text).map(word).collect();
         let text = texts.join("\n");
+        let text = printed(&text);
         let outcome = ToolOutcome::of(&text);
         let text = outcome.text.trim_end();
         let more = omitted_lines(content).map(more_lines);

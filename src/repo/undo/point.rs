@@ -32,7 +32,7 @@ impl UndoPoint {
     fn words(self) -> String {
         match self {
             Self::After(id) => format!("{UNDO_TO} #{id}"),
-            Self::Before(time) => format!("{UNDO_TO} {}", time.0),
+            Self::Before(time) => format!("{UNDO_TO} {}", time.to_iso()),
         }
     }
 }

@@ -58,10 +58,12 @@ fn it_lists_by_day_what_is_here_and_what_could_be() {
     assert_eq!(
         listed(&page),
         [
-            format!("s/claude-code/{}/", id(1)),
             "s/claude-code/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70/".to_owned(),
+            format!("s/claude-code/{}/", id(1)),
         ]
     );
+    // Its day is that of its messages, not that of its file.
+    assert!(page.contains("2026-03-13</time>"), "{page}");
     assert!(page.contains("2 sessions, 1 not imported"), "{page}");
     assert!(page.contains("Sort the invoices") && page.contains("not imported"));
     // It is opened without coming in.
@@ -155,6 +157,79 @@ fn a_search_tells_messages_with_the_words_marked_and_leads_to_them() {
 }
 
 #[test]
+fn a_search_finds_messages_before_anything_is_imported() {
+    let sandbox = Sandbox::empty();
+    let texts = [
+        "Sort the invoices",
+        "Sort the <b>plants</b>",
+        "Draw a chart",
+    ];
+    for (at, text) in texts.into_iter().enumerate() {
+        session(
+            &sandbox,
+            &id(at + 1),
+            "/srv/bank",
+            "claude-sonnet-4-5",
+            11 + at as u8,
+            text,
+        );
+    }
+    let served = Served::of(&sandbox, &[]);
+    let page = served.settled("?q=sort+course");
+    let (above, hits) = page.split_once("class=\"hits\"").expect("messages");
+    assert!(
+        !above.contains("0 of"),
+        "nothing is denied above the hits: {above}"
+    );
+    assert!(!above.contains("still being searched"), "{above}");
+    // A group for each session, the newest first; each hit leads to the search of its page.
+    let groups: Vec<&str> = hits.split("class=\"group\"").skip(1).collect();
+    assert_eq!(groups.len(), 2, "{hits}");
+    assert!(
+        groups[0].contains("<mark>Sort</mark>") && groups[0].contains("2026-03-12 10:00"),
+        "{hits}"
+    );
+    assert!(!hits.contains("<b>plants"), "{hits}");
+    let leads = format!("s/claude-code/{}/#q=course", id(2));
+    assert_eq!(listed(groups[0]), [leads]);
+    assert!(served.settled("?q=zebra").contains("No message matches"));
+    assert!(!sandbox.is_made());
+}
+
+#[test]
+fn hits_are_grouped_by_session() {
+    let sandbox = Sandbox::new();
+    for at in 1..=2 {
+        session(
+            &sandbox,
+            &id(at),
+            "/srv/bank",
+            "claude-sonnet-4-5",
+            11,
+            &format!("Sort the invoices of {at}"),
+        );
+    }
+    sandbox.ok(&["import", "--all"]);
+    let page = Served::of(&sandbox, &[]).settled("?q=sort+invoices");
+    let (_, hits) = page.split_once("class=\"hits\"").expect("messages");
+    let groups: Vec<&str> = hits.split("class=\"group\"").skip(1).collect();
+    assert_eq!(groups.len(), 2, "{hits}");
+    for group in groups {
+        let own = group
+            .split("<h3><a href=\"")
+            .nth(1)
+            .and_then(|rest| rest.split('"').next());
+        let own = own.expect("a session");
+        let messages = listed(group);
+        assert_eq!(messages.len(), 2, "{group}");
+        assert!(
+            messages.iter().all(|address| address.starts_with(own)),
+            "{group}"
+        );
+    }
+}
+
+#[test]
 fn a_branch_stands_below_the_session_that_it_left() {
     let sandbox = with_demo();
     sandbox.ok(&["checkout", "-b", "idea"]);
@@ -230,12 +305,8 @@ fn outside_of_any_repository_it_shows_what_tools_have_left() {
     let page = served.settled("");
     assert!(page.contains("Sort the invoices"), "{page}");
     assert_eq!(served.get(&format!("s/claude-code/{}/", id(1))).status, 200);
-    assert!(
-        served
-            .get("?q=invoices")
-            .body
-            .contains("There is no repository here")
-    );
+    let found = served.settled("?q=invoices");
+    assert!(found.contains("<mark>invoices</mark>"), "{found}");
     assert!(!sandbox.is_made());
     // The home's is served where it has one.
     let made = sandbox

@@ -113,7 +113,7 @@ impl Served {
         loop {
             let reply = self.get(page);
             assert_eq!(reply.status, 200, "{reply:?}");
-            if !reply.body.contains("data-pending=\"\"") {
+            if !reply.body.contains("class=\"list\" data-pending=\"") {
                 return reply.body;
             }
             assert!(

@@ -54,6 +54,61 @@ fn kinds_of_tree(sandbox: &Sandbox, rev: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_search_within_a_session_is_of_all_its_parts() {
+    let sandbox = Sandbox::new();
+    let message = |at: usize| {
+        let role = if at % 2 == 1 { "user" } else { "assistant" };
+        json!({"role": role, "content": format!("Word {at} of {}", 700 - at)})
+    };
+    let messages: Vec<_> = (1..=600).map(message).collect();
+    sandbox.write("chat.json", json!({ "messages": messages }).to_string());
+    sandbox.ok(&["import", "chat.json", "--as", "long"]);
+    let served = Served::of(&sandbox, &[]);
+    let page = served.page("s/long/");
+    assert!(!page.contains("Word 450 of"), "the first part is short");
+    // The list of prompts is whole, and each leads to the part that has it.
+    let list = between(&page, "<nav id=\"prompts\"", "</nav>").expect("a list");
+    assert_eq!(list.matches("<li>").count(), 300, "{list}");
+    let link = list
+        .rsplit("href=\"")
+        .next()
+        .and_then(|rest| rest.split('"').next());
+    let link = link.expect("a link").replace("&amp;", "&");
+    let (address, name) = link.split_once('#').expect("a name");
+    let part = served.page(&format!("s/long/{}", address.trim_start_matches("./")));
+    assert!(
+        part.contains("Word 599 of") && part.contains(&format!("id=\"{name}\"")),
+        "{link}"
+    );
+    // What is found is all of it, slice by slice.
+    let find = |query: &str| -> Vec<(u64, String)> {
+        let (mut found, mut from) = (Vec::new(), Some(1));
+        while let Some(at) = from {
+            let told = served.page(&format!("s/long/find?q={query}&from={at}"));
+            let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+            for one in told["found"].as_array().expect("a list") {
+                let name = one[1].as_str().expect("a name").to_owned();
+                found.push((one[0].as_u64().expect("a place"), name));
+            }
+            from = told["next"].as_u64();
+        }
+        found
+    };
+    let [(place, name)] = find("WORD+450+of").try_into().expect("one message");
+    assert_eq!(place, 450);
+    let part = served.page(&format!("s/long/?from={place}"));
+    assert!(part.contains(&format!("id=\"{name}\"")), "{part}");
+    assert_eq!(find("word").len(), 600);
+    assert_eq!(find("zebra"), []);
+    // A name alone, or a number, leads there as well.
+    for query in [format!("m={}", &name[1..]), "n=450".to_owned()] {
+        let told = served.page(&format!("s/long/find?{query}"));
+        assert_eq!(told, format!("{{\"found\":[[450,\"{name}\"]]}}"));
+    }
+    assert_eq!(served.seen("s/long/find?n=9999").0, 404);
+}
+
+#[test]
 fn the_parts_behind_each_other_are_the_whole() {
     let sandbox = Sandbox::new();
     let mut messages = Vec::new();

@@ -73,14 +73,14 @@ fn provider(status: &Status) -> String {
                 Some((low, high)) => format!("{} to {}", grouped(low), grouped(high)),
                 None => format!("about {total}"),
             };
-            format!("{total}: it {counted}, as before the newest hide or edit")
+            format!("{total}: {counted}, as before the newest hide or edit")
         }
         ProviderSays::Counts { count, .. } if count.is_fitted() => {
             let percent = |error: f64| format!(" ±{:.0}%", (error * 100.0).ceil().max(1.0));
             let error = count.error.map(percent).unwrap_or_default();
             let replies = plural(count.replies as u64, "reply");
             let counted = outcome::counted(count);
-            format!("{total}{error}: it {counted} (learnt from {replies})")
+            format!("{total}{error}: {counted}, fitted to {replies}")
         }
         ProviderSays::Counts {
             count,

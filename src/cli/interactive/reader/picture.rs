@@ -19,11 +19,15 @@ pub struct Picture {
     pub cursor: Option<usize>,
 }
 
+/// The columns of the bar beside its two texts: at both ends and between.
+const BAR: usize = 4;
+
 impl Reader {
     /// What stands on the screen.
     pub fn picture(&mut self) -> Picture {
         let (_, height) = self.body();
-        let (title, position) = (self.title_line(), self.position());
+        let position = self.position();
+        let title = self.title_line(position.width_cols());
         let mut picture = Picture {
             title,
             position,
@@ -73,7 +77,8 @@ impl Reader {
         picture
     }
 
-    fn title_line(&self) -> Line {
+    /// What is read and how much of it, beside a position of so many columns.
+    fn title_line(&self, taken: usize) -> Line {
         if let Some(sheet) = &self.sheet {
             return Label::Strong.of(sheet.title.as_str());
         }
@@ -83,7 +88,10 @@ impl Reader {
             (None, Which::Transcript) => "transcript",
             (None, Which::All) => "all",
         };
-        self.title.clone() + " · " + which
+        let which = format!(" · {which}");
+        let taken = taken + which.chars().count() + BAR;
+        let room = self.size.0.saturating_sub(taken);
+        self.title.clone().cut(room) + which
     }
 
     fn position(&mut self) -> Line {

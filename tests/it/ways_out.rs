@@ -1,0 +1,97 @@
+//! What people type first is taken, and where it goes wrong there is a way out.
+
+use crate::sandbox::Sandbox;
+
+fn three() -> Sandbox {
+    Sandbox::with_messages(&[
+        ("user", "Paint the green shed."),
+        ("assistant", "The shed is green now."),
+        ("user", "And the fence."),
+    ])
+}
+
+#[test]
+fn several_words_behind_find_are_searched() {
+    let sandbox = three();
+    let quoted = sandbox.ok(&["find", "shed green"]);
+    assert!(quoted.contains("main:2"), "{quoted}");
+    assert_eq!(sandbox.ok(&["find", "shed", "green"]), quoted);
+    assert_eq!(
+        sandbox.ok(&["find", "paint", "green", "shed"]),
+        sandbox.ok(&["find", "paint green shed"])
+    );
+    // A second word that names a branch is where to look, and a slip of one is told.
+    sandbox.ok(&["branch", "garden", ":1"]);
+    let garden = sandbox.ok(&["find", "green", "garden"]);
+    assert!(!garden.contains("is green now"), "{garden}");
+    let slip = sandbox.tract(&["find", "green", "gardne"]);
+    assert!(slip.contains("did you mean garden?"), "{slip}");
+}
+
+#[test]
+fn a_search_that_finds_nothing_ends_with_one() {
+    let sandbox = three();
+    for search in [
+        ["find", "zebra"].as_slice(),
+        &["log", "--grep", "zebra"],
+        &["log", "--op", "edit"],
+        &["log", "--until", "1990-01-01"],
+        &["log", "--files"],
+    ] {
+        let told = sandbox.tract(search);
+        assert!(told.starts_with("exit code: 1\n"), "{search:?}: {told}");
+        assert!(!told.contains("error:"), "{search:?}: {told}");
+    }
+    assert!(sandbox.ok(&["log", "HEAD..HEAD"]).is_empty());
+}
+
+#[test]
+fn a_range_of_numbers_needs_one_colon() {
+    let sandbox = three();
+    let range = sandbox.ok(&["log", ":1..:3"]);
+    assert_eq!(range.lines().count(), 2, "{range}");
+    assert_eq!(sandbox.ok(&["log", ":1..3"]), range);
+    let unknown = sandbox.tract(&["log", ":1..9"]);
+    assert!(unknown.contains(":1 to :3"), "{unknown}");
+}
+
+#[test]
+fn a_bisection_says_how_it_stands_and_takes_its_command_as_git_does() {
+    let sandbox = three();
+    insta::assert_snapshot!(sandbox.tract(&["bisect"]), @r"
+    --- stderr
+    No bisection is under way
+    hint: tract bisect start begins one by hand; tract bisect run CMD lets a command judge
+    ");
+    let judge = ["sh", "-c", "! grep -q Paint"];
+    let with = [["bisect", "run", "--"].as_slice(), &judge].concat();
+    sandbox.write("judge.sh", "#!/bin/sh\n! grep -q Paint\n");
+    let told = sandbox.ok(&with);
+    sandbox.ok(&["undo"]);
+    let told_again = sandbox.ok(&["bisect", "run", "sh", "judge.sh"]);
+    let found = |told: &str| told.lines().filter(|line| line.contains("Paint")).count();
+    assert!(found(&told) > 0, "{told}");
+    assert_eq!(found(&told), found(&told_again), "{told}\n{told_again}");
+    for words in [["bisect", "run"].as_slice(), &["bisect", "run", "HEAD"]] {
+        let none = sandbox.tract(words);
+        assert!(none.starts_with("exit code: 2\n"), "{none}");
+        assert!(none.contains("no command is given that judges"), "{none}");
+    }
+}
+
+#[test]
+fn a_position_that_nothing_has_set_says_what_sets_it() {
+    let sandbox = three();
+    insta::assert_snapshot!(sandbox.tract(&["show", "ORIG_HEAD"]), @r"
+    exit code: 1
+    --- stderr
+    error: no commit 'ORIG_HEAD'
+    hint: a soft reset sets ORIG_HEAD; tract reflog HEAD lists where HEAD was
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["show", "PREV_HEAD"]), @r"
+    exit code: 1
+    --- stderr
+    error: no commit 'PREV_HEAD'
+    hint: a checkout sets PREV_HEAD; tract reflog HEAD lists where HEAD was
+    ");
+}
