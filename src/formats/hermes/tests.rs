@@ -94,7 +94,10 @@ fn exports_and_logs_are_of_the_same_format() {
     let odd = json!({"id": "s", "started_at": 1, "api_call_count": 1, "message_count": 1, "system_prompt": null,
         "messages": [{"role": "robot", "content": "x"}, 7, {"role": "user", "content": "one"}]});
     let told = read(&HERMES, odd.to_string().as_bytes());
-    assert_eq!(told.reasons(), ["unknown role 'robot'", "not an object"]);
+    assert_eq!(
+        told.reasons(),
+        ["unknown role 'robot'", "a message that is no object"]
+    );
     assert_eq!(told.sessions[0].said(), ["user: one"]);
 }
 
