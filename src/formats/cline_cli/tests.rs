@@ -139,8 +139,7 @@ fn a_prompt_is_sent_without_its_frame_and_a_long_result_without_its_middle() {
         );
     }
     let long = "é".repeat(9_000);
-    let call =
-        json!({"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "t", "input": {}}]});
+    let call = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "t", "input": {}}]});
     let given = json!([{"query": "q", "result": long, "success": true}]);
     let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": given}]});
     let said = session(json!([call, result]));
