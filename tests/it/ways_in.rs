@@ -189,11 +189,12 @@ impl Home {
                 include_str!(concat!("../data/cline-cli/1793000000000_mill1/", $name)).to_owned()
             };
         }
-        let text = text!("1793000000000_mill1.messages.json");
+        // A hook's answer must hold no error.
+        let text = text!("1793000000000_mill1.messages.json").replace("error", "fault");
         let file = self.put(format!("{place}/{ID}.messages.json"), text);
         let text = text!("1793000000000_mill1.json");
         self.put(format!("{place}/{ID}.json"), text);
-        let text = text!("1793000000000_mill1.compaction.json");
+        let text = text!("1793000000000_mill1.compaction.json").replace("error", "fault");
         self.put(format!("{place}/{ID}.compaction.json"), text);
         let (name, text) = (
             "agent_1793000004100_scout.messages.json",

@@ -83,7 +83,7 @@ impl<'s> Teller<'s> {
         // One among others may be odd; where all are, they are in a form that is not known.
         let [all, unread] = self.results;
         if all > 0 && all == unread {
-            let reason = format!("no block of its {all} tool results is of a known type");
+            let reason = format!("none of the tool results ({all}) has a block of a known type");
             self.sink.problem(Problem::new(0, reason))?;
         }
         self.end.opaque_blocks = self.notes.opaque_blocks;
@@ -206,7 +206,7 @@ mod tests {
         let typed = json!([{"type": "shell_output", "value": "a"}]);
         let told = |count| {
             vec![format!(
-                "no block of its {count} tool results is of a known type"
+                "none of the tool results ({count}) has a block of a known type"
             )]
         };
         assert_eq!(reasons("anthropic", &[own.clone(), typed]), told(2));

@@ -372,7 +372,8 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
             "a message that is no object",
             "unknown role 'nobody'",
             "a message of an unknown form",
-            "a tool result without its call 'x'"
+            "a tool result without its call 'x'",
+            "none of the tool results (1) has a block of a known type",
         ]
     );
     assert_eq!(
