@@ -71,8 +71,8 @@ use crate::model::{
 };
 
 pub use format::{
-    Agents, Everywhere, FRONT_BYTES, Format, Home, NewFile, RecordFiles, Resume, Shape, SmallFiles,
-    WithParts,
+    Agents, Everywhere, FRONT_BYTES, Format, Home, LineOf, NewFile, RecordFiles, Resume, Shape,
+    SmallFiles, WithParts,
 };
 pub use registry::FORMATS;
 pub use shared::continuation::{Continuer, Midway};
