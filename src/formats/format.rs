@@ -111,8 +111,11 @@ pub struct RecordFiles {
     pub by_name: bool,
     /// The file beside the folder of which some is the source's last line, and how that is made of its text, if there is
     /// one.
-    pub beside: Option<(&'static str, fn(text: &str) -> Option<String>)>,
+    pub beside: Option<(&'static str, LineOf)>,
 }
+
+/// Makes a line of a file's text, if it says anything that belongs there.
+pub type LineOf = fn(text: &str) -> Option<String>;
 
 /// How a source is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -80,7 +80,7 @@ use crate::model::{
 };
 
 pub use format::{
-    Agents, Everywhere, FRONT_BYTES, Format, Home, JoinedFiles, NewFile, RecordFiles, Resume,
+    Agents, Everywhere, FRONT_BYTES, Format, Home, JoinedFiles, LineOf, NewFile, RecordFiles, Resume,
     SessionFolder, Shape, SmallFiles, WithParts,
 };
 pub use registry::FORMATS;

@@ -12,7 +12,7 @@ use serde::de::IgnoredAny;
 use super::file_lines::FileLines;
 use super::plain;
 use crate::error::{Error, Result};
-use crate::formats::{FORMATS, Problem, RecordFiles, json_error};
+use crate::formats::{FORMATS, LineOf, Problem, RecordFiles, json_error};
 use crate::model::Millis;
 use crate::store::FileStamp;
 
@@ -101,7 +101,7 @@ fn kinds() -> impl Iterator<Item = &'static RecordFiles> {
 }
 
 /// The file beside a folder that says more of its records, and how a line is made of it.
-fn beside(folder: &Path, known: &RecordFiles) -> Option<(PathBuf, fn(&str) -> Option<String>)> {
+fn beside(folder: &Path, known: &RecordFiles) -> Option<(PathBuf, LineOf)> {
     let (name, line) = known.beside?;
     Some((folder.parent()?.join(name), line))
 }

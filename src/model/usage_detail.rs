@@ -173,14 +173,19 @@ impl StatedUsage {
         of_kind.map(|it| (it.model.clone().unwrap_or_default(), it.usage()))
     }
 
-    /// What is left of it beyond the replies that are known: `known` says what those of a model come to. Of a model of
-    /// which the client says less than its replies do, that is what it says of other requests alone.
+    /// What is left of it beyond the replies that are known: `known` says what those of a model come to; those of no
+    /// known model are the one model's, where there is no other. Of a model of which the client says less than its replies do, that is what it says of other requests alone.
     pub fn beyond(&self, known: impl Fn(&str) -> Usage) -> Vec<(String, Usage)> {
         let mut left: Vec<(String, Usage)> = self.of_kind(Self::OTHER).collect();
+        let unnamed = known("");
+        let is_sole = self.of_kind(Self::ALL).count() == 1;
         for (model, all) in self.of_kind(Self::ALL) {
             let other = left.iter().position(|(of, _)| *of == model);
             let apart = other.map(|at| left[at].1).unwrap_or_default();
-            let known = known(&model).plus(apart);
+            let mut known = known(&model).plus(apart);
+            if is_sole && !model.is_empty() {
+                known = known.plus(unnamed);
+            }
             // Of caches and reasoning clients say less than providers do.
             let covers =
                 all.input_tokens >= known.input_tokens && all.output_tokens >= known.output_tokens;
@@ -265,6 +270,19 @@ mod tests {
                 ("b".to_owned(), Usage::new(9, 1))
             ]
         );
+    }
+
+    #[test]
+    fn replies_of_no_known_model_are_the_only_ones() {
+        let mut stated = StatedUsage::default();
+        stated.add("a".to_owned(), Usage::new(100, 10));
+        let known = |model: &str| match model {
+            "" => Usage::new(30, 3),
+            _ => Usage::new(50, 5),
+        };
+        assert_eq!(stated.beyond(known), [("a".to_owned(), Usage::new(20, 2))]);
+        stated.add("b".to_owned(), Usage::new(50, 5));
+        assert_eq!(stated.beyond(known), [("a".to_owned(), Usage::new(50, 5))]);
     }
 
     #[test]

@@ -327,10 +327,11 @@ fn kilo_codes_newer_client_tells_the_model_where_it_works_behind_each_prompt() {
     tool.put(&session(plain, "ses_newer", |it| {
         it["info"]["version"] = json!("7.7.7");
         it["info"]["directory"] = json!("/mill/two");
-        it["info"]["path"] = json!("two");
         it["messages"][0]["info"]["time"]["created"] = json!(1_772_438_400_250_i64);
         it["messages"][0]["info"]["editorContext"] = json!({"activeFile": "race.md"});
     }));
+    let path = "ALTER TABLE session ADD COLUMN path text; UPDATE session SET path = 'two'";
+    tool.rows.execute_batch(path).expect("written");
     sandbox.ok(&["import", "--all"]);
     let body: Value = serde_json::from_str(&sandbox.ok(&["compile"])).expect("JSON");
     let told = "\n\n<environment_details>\nMessage time: 2026-03-02T08:00:00Z\nWorking directory: /mill/two\n\

@@ -303,7 +303,9 @@ impl Session {
         let replies = self.steps.iter().filter_map(|step| step.usage);
         let known = replies.fold(Usage::default(), Usage::plus);
         let stated = self.end.stated.clone().unwrap_or_default();
-        let left = stated.beyond(|_| known).into_iter();
+        let of = |model: &str| Some(known).filter(|_| !model.is_empty());
+        let left = stated.beyond(|model| of(model).unwrap_or_default());
+        let left = left.into_iter();
         let left = left.map(|(model, it)| {
             let numbers = [it.input_tokens, it.output_tokens, it.cached_tokens];
             (model, numbers)
