@@ -500,8 +500,8 @@ fn threads_of_mastra_are_found_where_mastra_code_keeps_them() {
     ];
     let open = rows_of(&path, tables, &rows);
     let before = files(&path);
-    let told = sandbox.ok(&["import", "--all", "-v"]);
-    assert!(told.contains("mastra mill-7"), "{told}");
+    let told = sandbox.tract(&["import", "--all", "-v"]);
+    assert!(told.contains("mastra \"Sacks\": 9 messages"), "{told}");
     assert_eq!(
         files(&path),
         before,
@@ -509,12 +509,12 @@ fn threads_of_mastra_are_found_where_mastra_code_keeps_them() {
     );
     // What is put together of the rows says what the fixture says.
     sandbox.write("thread.json", thread);
-    let again = sandbox.ok(&["import", "-v", "thread.json"]);
-    assert!(again.contains("Nothing new in mastra mill-7"), "{again}");
+    let again = sandbox.tract(&["import", "-v", "thread.json"]);
+    assert!(again.contains("Nothing new in mastra"), "{again}");
     let add = "INSERT INTO mastra_messages VALUES ('m7', 'mill:7', '{\"format\":2,\"parts\":[{\"type\":\"text\",\"text\":\"Good night.\"}]}',
         'user', 'v2', '2026-03-02T08:01:00.000Z', 'miller')";
     open.execute(add, []).expect("written");
-    let grown = sandbox.ok(&["import", "--all", "-v"]);
+    let grown = sandbox.tract(&["import", "--all", "-v"]);
     assert!(grown.contains("1 new commit, now 10 messages"), "{grown}");
 }
 
@@ -547,15 +547,12 @@ fn sessions_of_googles_kit_come_in_by_application_and_user() {
     let path = sandbox.work().join("agents/.adk/session.db");
     fs::create_dir_all(path.parent().expect("it has one")).expect("made");
     drop(rows_of(&path, tables, &rows));
-    let told = sandbox.ok(&["import", "-v", "agents"]);
+    let told = sandbox.tract(&["import", "-v", "agents"]);
     assert!(told.contains("google-adk mill-ida-s-1"), "{told}");
     assert!(told.contains("google-adk mill-otto-s-1"), "{told}");
     sandbox.write("session.json", session);
-    let again = sandbox.ok(&["import", "-v", "session.json"]);
-    assert!(
-        again.contains("Nothing new in google-adk mill-ida-s-1"),
-        "{again}"
-    );
+    let again = sandbox.tract(&["import", "-v", "session.json"]);
+    assert!(again.contains("Nothing new in google-adk"), "{again}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::span::Attributes;
+use super::attributes::Attributes;
 use crate::formats::shared::parts::{self, said};
 use crate::model::{Message, Part, Role};
 use crate::wire::json::Object;

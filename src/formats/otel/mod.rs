@@ -11,6 +11,7 @@
 //! <https://github.com/traceloop/openllmetry>; `spec` of <https://github.com/Arize-ai/openinference>;
 //! `pydantic_ai/_otel_messages.py` of <https://github.com/pydantic/pydantic-ai>.
 
+mod attributes;
 mod flat;
 mod joined;
 mod message;
@@ -33,7 +34,7 @@ const SPANS: &str = "spans";
 pub static OTEL: Format = Format {
     aliases: &["otlp"],
     tools: &["OpenTelemetry"],
-    seen: "traces of pydantic-ai 2.68 and of OpenLLMetry 0.62; OpenInference by its specification",
+    seen: "traces of pydantic-ai 2.68, OpenLLMetry 0.62 and OpenInference 0.1.66; older ones by their sources",
     sniff: |head| head.first(|record| record.list(RESOURCES).is_some()),
     ..Format::only_read("otel", Shape::Document, read::import)
 };

@@ -1,25 +1,20 @@
 //! One span: what its attributes say of a request to a model.
 
-use std::collections::BTreeMap;
-
 use serde_json::value::RawValue;
 
+use super::attributes::Attributes;
 use super::flat;
 use super::message;
 use crate::formats::bodies::{Body, settle};
 use crate::formats::shared::parts;
-use crate::model::{Message, Millis, Role, Settings, Span, Usage, base64};
+use crate::model::{Message, Millis, Role, Settings, Span, Usage, base64, depth};
 use crate::wire::Notes;
-use crate::wire::json::{Object, Raw, array, decode, is_object, quoted, string, tight};
+use crate::wire::json::{Raw, array, decode, quoted, string, tight};
 
 lazy! {
     struct Record {
         trace = "traceId", start = "startTimeUnixNano", end = "endTimeUnixNano", attributes,
     }
-
-    struct Attribute { key, value }
-
-    struct Value { string = "stringValue", int = "intValue", double = "doubleValue", flag = "boolValue", list = "arrayValue" }
 
     struct Tool { name, function, description, parameters }
 }
@@ -49,50 +44,6 @@ pub(super) struct Asked {
     pub(super) end: Option<Millis>,
     /// What of it cannot be read.
     pub(super) broken: Vec<&'static str>,
-}
-
-/// A span's attributes.
-pub(super) struct Attributes<'a>(BTreeMap<String, &'a RawValue>);
-
-impl<'a> Attributes<'a> {
-    fn of(raw: Raw<'a>) -> Self {
-        let all: Vec<Attribute<'a>> = decode(raw).unwrap_or_default();
-        let pairs = all.into_iter().filter_map(|attribute| {
-            let value: Value<'a> = decode(attribute.value)?;
-            let values = [
-                value.string,
-                value.int,
-                value.double,
-                value.flag,
-                value.list,
-            ];
-            Some((string(attribute.key)?, values.into_iter().flatten().next()?))
-        });
-        Self(pairs.collect())
-    }
-
-    pub(super) fn text(&self, key: &str) -> Option<String> {
-        parts::said(self.0.get(key).copied())
-    }
-
-    fn first(&self, keys: &[&str]) -> Option<String> {
-        keys.iter().find_map(|key| self.text(key))
-    }
-
-    /// A count, of the first of these that is one: it may be written as a text.
-    fn count(&self, keys: &[&str]) -> Option<u64> {
-        keys.iter().find_map(|key| {
-            let raw = self.0.get(*key).copied();
-            decode(raw).or_else(|| string(raw)?.parse().ok())
-        })
-    }
-
-    /// All whose keys begin so, with what follows.
-    pub(super) fn below(&self, prefix: &str) -> impl Iterator<Item = (&str, &'a RawValue)> {
-        let from = self.0.range(prefix.to_owned()..);
-        let prefix = prefix.to_owned();
-        from.map_while(move |(key, raw)| Some((key.strip_prefix(&prefix)?, *raw)))
-    }
 }
 
 /// What a span is called that asks no model.
@@ -233,7 +184,7 @@ fn tools(text: &str) -> Option<String> {
     let found: Option<Vec<String>> = list.iter().map(tool).collect();
     found
         .map(array)
-        .filter(|tools| is_object(&Object::new().raw("tools", tools).finish()))
+        .filter(|tools| depth::check_json("tools", tools, 1).is_ok())
 }
 
 /// What was counted, by each convention: of the input what a cache had is part.

@@ -48,12 +48,12 @@ fn a_request_is_its_prompts_results_and_what_was_said() {
     );
     // The letters of its base64 are those of addresses.
     let bytes = steps[5].message().expect("a message").parts.iter();
-    let bytes = bytes.filter_map(|part| match part {
+    let mut bytes = bytes.filter_map(|part| match part {
         Part::Image(media) => Some(&media.source),
         _ => None,
     });
     assert_eq!(
-        bytes.last(),
+        bytes.next_back(),
         Some(&MediaSource::Base64("iVBO+/8=".to_owned()))
     );
     assert_eq!(session.end.absent, ["tool definitions"]);
