@@ -311,6 +311,8 @@ pub struct Step<M = Message> {
     pub usage: Option<Usage>,
     /// What its usage record says beyond that.
     pub detail: UsageDetail,
+    /// The name of the request that it answers, as [`Format::request_of`] reads it.
+    pub request: Option<String>,
 }
 
 impl<M> Step<M> {
@@ -326,6 +328,7 @@ impl<M> Step<M> {
             records: self.records,
             usage: self.usage,
             detail: self.detail,
+            request: self.request,
         }
     }
 }
@@ -351,6 +354,7 @@ impl Step {
             records: vec![record],
             usage: None,
             detail: UsageDetail::default(),
+            request: None,
         }
     }
 
@@ -402,6 +406,11 @@ impl Step {
             detail: detail.unwrap_or_default(),
             ..self
         }
+    }
+
+    /// The same as the answer to a request of this name.
+    fn answering(self, request: Option<String>) -> Self {
+        Self { request, ..self }
     }
 
     /// The message, if it is one at the end.
