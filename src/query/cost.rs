@@ -682,13 +682,23 @@ impl NewPath<'_> {
 
 impl Repo {
     /// What requests come to that no reply shows: compactions, titles, recaps, as far as clients say what all requests of a
-    /// session came to. `replies` are all that [`Repo::billed`] tells.
+    /// session came to. `replies` are all that [`Repo::billed`] tells, or, where that is said, all of some sessions.
     ///
     /// # Errors
     ///
     /// The store's.
-    pub fn other_requests(&self, replies: &[BilledReply], prices: &Prices) -> Result<Bill> {
-        let stated = self.store.read()?.stated_usage()?;
+    pub fn other_requests(
+        &self,
+        replies: &[BilledReply],
+        of_these_sessions: bool,
+        prices: &Prices,
+    ) -> Result<Bill> {
+        let mut stated = self.store.read()?.stated_usage()?;
+        if of_these_sessions {
+            let sessions = replies.iter().filter_map(|reply| reply.session.as_ref());
+            let sessions: HashSet<&RefName> = sessions.collect();
+            stated.retain(|(session, _)| sessions.contains(session));
+        }
         let mut known: HashMap<(&str, String), Usage> = HashMap::new();
         let mut times: HashMap<&str, Millis> = HashMap::new();
         for reply in replies {
@@ -729,6 +739,19 @@ impl Repo {
             }
         }
         Ok(bill)
+    }
+}
+
+impl Repo {
+    /// The titles of sessions, by their refs. Hostile until escaped.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn session_titles(&self) -> Result<HashMap<String, String>> {
+        let sessions = self.store.read()?.sessions()?.into_iter();
+        let titled = sessions.filter_map(|(name, row)| Some((name.to_string(), row.title?)));
+        Ok(titled.collect())
     }
 }
 
