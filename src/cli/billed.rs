@@ -1,6 +1,7 @@
 //! What replies have in common with others that are billed, and why a cache did not have a request, for people.
 
 use jiff::civil::Date;
+use tract::deeds::CostBy;
 use tract::ingest::MissCause;
 use tract::model::RefName;
 use tract::query::BilledReply;
@@ -15,57 +16,39 @@ const DAYS: usize = 1_100;
 pub const NOBODY: &str = "(none)";
 /// What is of no session.
 const NO_SESSION: &str = "(no session)";
-/// What is no result of a tool, among tools.
-pub const OTHERS: &str = "(other messages)";
-/// What is no message, among messages and tools.
-pub const REST: &str = "(system prompt and tools)";
 
 /// The session that a reply counts with.
 pub fn session(reply: &BilledReply) -> String {
-    // A sub-agent, and what was taken back, stand below the session.
-    named(reply, true, |_| false)
+    named(reply, CostBy::Session, true)
 }
 
 /// A session by its ref, with the sub-agent below it, if there is one.
 pub fn shown_session(name: &str) -> String {
+    spelled(name, true)
+}
+
+fn spelled(name: &str, short: bool) -> String {
     let mut parts = name.match_indices('/').map(|(at, _)| at);
     let (root, below) = name.split_at(parts.nth(3).unwrap_or(name.len()));
     match root.parse() {
-        Ok(root) => listing::shown_name(&root, true) + below,
+        Ok(root) => listing::shown_name(&root, short) + below,
         Err(_) => NO_SESSION.to_owned(),
     }
 }
 
 /// The same with the session's whole id.
 pub fn whole_session(reply: &BilledReply) -> String {
-    named(reply, false, |_| false)
+    named(reply, CostBy::Session, false)
 }
 
 /// The same with the session's whole id.
 pub fn whole_agent(reply: &BilledReply) -> String {
-    named(reply, false, is_agent)
+    named(reply, CostBy::Agent, false)
 }
 
-fn is_agent(below: &str) -> bool {
-    below.starts_with("agent-")
-}
-
-/// The session of a reply, and what stands below it as long as that is `wanted`.
-fn named(reply: &BilledReply, short: bool, wanted: impl Fn(&str) -> bool) -> String {
-    let Some((tool, id)) = reply.session.as_ref().and_then(RefName::as_session) else {
-        return NO_SESSION.to_owned();
-    };
-    let mut below = id.split('/');
-    let root = below.next().unwrap_or(id);
-    let name = format!("{}{tool}/{root}", RefName::SESSIONS);
-    let mut name = name
-        .parse()
-        .map_or(name, |name| listing::shown_name(&name, short));
-    for part in below.take_while(|part| wanted(part)) {
-        name += "/";
-        name += part;
-    }
-    name
+fn named(reply: &BilledReply, by: CostBy, short: bool) -> String {
+    let session = by.session_of(reply);
+    session.map_or_else(|| NO_SESSION.to_owned(), |name| spelled(&name, short))
 }
 
 /// The day of a reply.
@@ -120,7 +103,21 @@ pub fn cause(cause: &MissCause) -> Line {
             let (age, life) = (duration(*age_ms), duration(*life_ms));
             format!("{age} after the request before; kept for {life}").into()
         }
+        MissCause::Alike => "alike; the provider had let go of it".into(),
         MissCause::Unknown => "unknown".into(),
+    }
+}
+
+/// What misses have in common that have a cause of this kind.
+pub fn kind(kind: &str) -> &'static str {
+    match kind {
+        "said" => "the provider says why",
+        "sent" => "the request differs",
+        "model" => "another model",
+        "changed" => "the context was changed",
+        "age" => "too long after the request before",
+        "alike" => "the provider had let go of it",
+        _ => "unknown",
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
+use tract::deeds::MoneyBudget;
 use tract::model::price::{LIST, Prices};
 use tract::model::{Millis, Usage};
 use tract::query::{BilledReply, Unlisted, unlisted};
@@ -42,6 +43,25 @@ pub fn cost_of(sum: f64, unpriced: u64, replies: u64) -> String {
         all if all == replies => "no price".to_owned(),
         _ => format!("{} and more", money(sum)),
     }
+}
+
+/// The days of a budget.
+pub fn period(budget: &MoneyBudget) -> &'static str {
+    match budget.setting {
+        "budget.day" => "today",
+        _ => "this month",
+    }
+}
+
+/// How a budget stands: `$3.20 of $5.00 (64%)`.
+pub fn spent(budget: &MoneyBudget) -> String {
+    let [spent, limit] = [budget.spent_dollars, budget.limit_dollars].map(money);
+    let share = (budget.spent_dollars / budget.limit_dollars * 100.0).floor();
+    let more = match budget.unpriced {
+        0 => String::new(),
+        replies => format!(", and {} without a price", plural(replies, "reply")),
+    };
+    format!("{spent} of {limit} ({share}%){more}")
 }
 
 /// What the list does not have of these replies, each with what is said of it.

@@ -15,7 +15,7 @@ use crate::model::price::{ModelNames, Prices};
 use crate::model::retention::{Expire, Retention};
 use crate::model::{Encoding, nearest};
 use crate::render::read_tokens;
-use crate::repo::{AUTHOR_NAME, Config};
+use crate::repo::{AUTHOR_NAME, Config, dollars};
 use crate::sync::checked_patterns;
 
 /// A setting's value as it is stored.
@@ -40,6 +40,8 @@ pub fn checked_setting(key: &str, value: &str) -> Result<String, ApiError> {
             Ok(tokens) => Ok(tokens.to_string().parse::<BudgetTarget>()?.to_string()),
             Err(why) => wrong(&format!("{why}, nor a percentage")),
         },
+        "budget.day" => Ok(dollars("budget.day", value)?.to_string()),
+        "budget.month" => Ok(dollars("budget.month", value)?.to_string()),
         "budget.timeout" => number("seconds"),
         "budget.when" => Ok(value.parse::<BudgetWhen>()?.to_string()),
         "budget.action" => Ok(value.parse::<BudgetActions>()?.to_string()),

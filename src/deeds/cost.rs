@@ -1,16 +1,23 @@
 //! What replies cost, and how a provider's cache stands.
 
+mod blocks;
+mod budget;
+
+use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::blocks::blocks_of;
+pub use self::budget::{MoneyBudget, MonthForecast, Spending, spending};
+use super::advice::Exit;
 use super::{ApiError, At, Counted, Deed, Method, Spelled, WrittenTime};
 use crate::error::Error;
 use crate::hash::CommitHash;
-use crate::ingest::{CachedReply, MissCause, Misses, misses, projects_of};
+use crate::ingest::{CachedReply, MissCause, Misses, accounts, misses, project_of, projects_of};
 use crate::model::RefName;
 use crate::model::price::{LIST, Prices};
 use crate::query::{
@@ -112,6 +119,8 @@ pub enum CostBy {
     Week,
     /// A month
     Month,
+    /// Five hours, as plans of a subscription count use
+    Block,
     /// A model
     Model,
     /// A working directory, however it is spelt
@@ -120,6 +129,8 @@ pub enum CostBy {
     Project,
     /// A program whose sessions these are, such as claude-code
     Client,
+    /// A home of a program, such as ~/.claude: whoever is signed in there pays
+    Account,
     /// A tool that was called: what its results have cost
     Tool,
     /// A message
@@ -129,18 +140,14 @@ pub enum CostBy {
 impl CostBy {
     /// Whether rows are in the order of their times, and not of what they cost.
     fn is_time(self) -> bool {
-        matches!(self, Self::Day | Self::Week | Self::Month)
+        matches!(self, Self::Day | Self::Week | Self::Month | Self::Block)
     }
 }
 
 /// What all rows come to.
 const TOTAL: &str = "total";
-/// What is no message, among messages and tools.
-const REST: &str = "(system prompt and tools)";
 /// Requests that no reply shows.
 const OTHER_REQUESTS: &str = "(other requests)";
-/// What is no result of a tool, among tools.
-const OTHERS: &str = "(other messages)";
 
 /// Show what the replies of models cost
 ///
@@ -149,6 +156,9 @@ const OTHERS: &str = "(other messages)";
 /// are `by` agent. With a subscription, the figures are API-equivalent: what the same work costs by the API. Requests
 /// that no reply shows, such as those for summaries and titles, are a row of their own, where the client gives the
 /// sum of its requests.
+///
+/// Where each directory has a HEAD of its own, as in the repository of a home, it is what ran in this directory, its worktrees
+/// among them, and what its HEAD leads to; with `all` everything.
 ///
 /// Each row has replies, input, the part of it that came from a cache, output, and US dollars. prices.file in the
 /// configuration names a newer list, as genai-prices publishes it.
@@ -160,10 +170,14 @@ const OTHERS: &str = "(other messages)";
 /// sent, where the client recorded that, else the least that a request had beyond its messages.
 ///
 /// With `misses`, it is of each reply: time, input, what of it was read from the cache, what was written to
-/// the cache, what was missed, what that cost, and why. Missed is what the request before had left in the cache
+/// the cache, what was missed, what that cost, and why. First stands what each cause comes to. Of more than 20 replies only the
+/// 20 that missed most are told; `limit` says how many, 0 tells all. Missed is what the request before had left in the cache
 /// and this one did not read. The provider's own word for the reason comes first; then the first difference to
 /// the request before, where the client recorded both; then another model, a change of the context, or the age
 /// of the cache: 5 minutes, or an hour where that was paid for.
+///
+/// With `check`, it is how budgets of money stand: `budget.day` and `budget.month` set in US dollars what all replies of a day
+/// and of a month in the repository may cost. Where one of them is exceeded, the exit code is 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
@@ -178,7 +192,9 @@ Example:
   tract cost --by message main    the 20 most expensive messages
   tract cost --by tool main       what the results of each tool have cost
   tract cost --misses main        what each request missed in the cache, and why
-  tract cost --until 2026-10-31   up to the end of that day")
+  tract cost --until 2026-10-31   up to the end of that day
+  tract cost --all                in a home: every directory, not this one alone
+  tract cost --check              whether budget.day and budget.month are kept to")
 )]
 pub struct CostParams {
     /// Only what is on the path to this commit
@@ -188,9 +204,15 @@ pub struct CostParams {
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "WHAT"))]
     pub by: Option<CostBy>,
     /// A row for each reply: what its request read from the cache, wrote to it and missed, and why
-    #[cfg_attr(feature = "cli", arg(long, conflicts_with_all = ["by", "limit"]))]
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "by"))]
     pub misses: bool,
-    /// At most N rows, and one for the rest; 0: all. By default 20 messages, or all of anything else
+    /// In a repository where each directory has a HEAD of its own: of all directories
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "rev"))]
+    pub all: bool,
+    /// How budgets of money stand; the exit code is 1 where one is exceeded
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with_all = ["rev", "by", "misses", "all", "limit", "since", "until"]))]
+    pub check: bool,
+    /// At most N rows, and one for the rest; 0: all. By default 20 messages or misses, or all of anything else
     #[cfg_attr(feature = "cli", arg(short = 'n', long, value_name = "N"))]
     pub limit: Option<usize>,
     /// Only from then on: a date, or an age such as 3w or '2 days ago'
@@ -216,12 +238,21 @@ pub struct CostAnswer {
     /// With `misses`, in place of rows: what caches had of each request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub misses: Vec<CacheMiss>,
+    /// With `misses`, what each cause comes to, the dearest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<MissSum>,
     /// What the list does not have of what the replies were billed for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlisted: Vec<UnlistedCount>,
     /// What clients say that their sessions cost, where the list says otherwise; told where all replies count.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stated: Vec<StatedSessionCost>,
+    /// The directory of which it is alone, where each has a HEAD of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// With `check`: how budgets of money stand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spending: Option<Spending>,
 }
 
 /// What a client says that a session cost, and what it comes to by the list of prices.
@@ -242,6 +273,46 @@ impl From<&StatedCost> for StatedSessionCost {
             dollars: cost.dollars,
             listed: cost.listed,
         }
+    }
+}
+
+/// What misses come to that have a cause in common.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct MissSum {
+    /// The kind of the cause, as `cause.kind` of a miss.
+    pub kind: &'static str,
+    /// How many misses.
+    pub misses: u64,
+    /// What was missed.
+    pub missed_tokens: u64,
+    /// What that cost beyond reading it, in US dollars, where models have a price.
+    pub missed_dollars: f64,
+}
+
+impl MissSum {
+    /// What each cause comes to, the dearest first.
+    pub fn all(found: &[CachedReply]) -> Vec<Self> {
+        let mut sums: Vec<Self> = Vec::new();
+        for row in found.iter().filter(|row| row.missed_tokens > 0) {
+            let kind = row.cause.as_ref().map_or("unknown", MissCause::kind);
+            let at = sums.iter().position(|sum| sum.kind == kind);
+            let at = at.unwrap_or_else(|| {
+                sums.push(Self {
+                    kind,
+                    ..Self::default()
+                });
+                sums.len() - 1
+            });
+            let sum = &mut sums[at];
+            sum.misses += 1;
+            sum.missed_tokens = sum.missed_tokens.saturating_add(row.missed_tokens);
+            sum.missed_dollars += row.missed_dollars.unwrap_or_default();
+        }
+        sums.sort_by(|a, b| {
+            let dearer = b.missed_dollars.total_cmp(&a.missed_dollars);
+            dearer.then_with(|| b.missed_tokens.cmp(&a.missed_tokens))
+        });
+        sums
     }
 }
 
@@ -333,6 +404,8 @@ pub enum CacheMissCause {
         /// How long the cache keeps what it has.
         life_ms: i64,
     },
+    /// Both requests are recorded and nothing in them differs, in time: the provider had let go of it.
+    Alike,
     /// Nothing tells.
     Unknown,
 }
@@ -352,6 +425,7 @@ impl From<&MissCause> for CacheMissCause {
                 operation: verb,
             },
             MissCause::Age { age_ms, life_ms } => Self::Age { age_ms, life_ms },
+            MissCause::Alike => Self::Alike,
             MissCause::Unknown => Self::Unknown,
         }
     }
@@ -382,6 +456,9 @@ pub struct CostRow {
     /// Of a tool's results and other messages: how many there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<u64>,
+    /// Of a session: its title. What somebody else wrote: escape it before it is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Of a message: who speaks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,
@@ -400,6 +477,11 @@ pub struct CostRow {
 }
 
 impl CostRow {
+    /// What is no message, among messages and tools.
+    pub const REST: &str = "(system prompt and tools)";
+    /// What is no result of a tool, among tools.
+    pub const OTHERS: &str = "(other messages)";
+
     fn of(name: String, bill: &Bill) -> Self {
         Self {
             name,
@@ -445,8 +527,8 @@ impl CostRow {
     fn of_bearer(bearer: Bearer, (messages, share): (u64, BillShare)) -> Self {
         let (name, messages) = match bearer {
             Bearer::Tool(name) => (name, Some(messages)),
-            Bearer::Messages => (OTHERS.to_owned(), Some(messages)),
-            Bearer::Rest => (REST.to_owned(), None),
+            Bearer::Messages => (Self::OTHERS.to_owned(), Some(messages)),
+            Bearer::Rest => (Self::REST.to_owned(), None),
         };
         let row = Self::shared(name, &share);
         Self { messages, ..row }
@@ -477,9 +559,11 @@ pub struct CostList {
     pub total: CostRow,
     /// The replies that they are of.
     pub replies: Vec<BilledReply>,
+    /// The directory of which it is alone.
+    pub directory: Option<String>,
 }
 
-/// How many messages are told where nobody says how many.
+/// How many messages or misses are told where nobody says how many.
 const MESSAGES: usize = 20;
 
 impl CostParams {
@@ -508,6 +592,7 @@ impl CostParams {
 
     /// Which replies count, by their time.
     fn wanted(&self, at: &At<'_>) -> Result<impl Fn(&BilledReply) -> bool + use<>, ApiError> {
+        let here = self.here(at)?;
         let calendar = at.calendar();
         let read = |time: &Option<Spelled<WrittenTime>>, edge| {
             let time = time.as_ref().map(|time| time.0.read(&calendar, edge));
@@ -516,8 +601,65 @@ impl CostParams {
         let since = read(&self.since, Edge::Start)?;
         let until = read(&self.until, Edge::End)?;
         Ok(move |reply: &BilledReply| {
+            if here.as_ref().is_some_and(|here| !here.has(reply)) {
+                return false;
+            }
             let is_after = since.is_none_or(|since| reply.time.is_some_and(|time| time >= since));
             is_after && until.is_none_or(|until| reply.time.is_some_and(|time| time <= until))
+        })
+    }
+
+    /// The directory of which it is alone: of the one whose HEAD this is, where each has its own.
+    pub fn directory<'r>(&self, at: &At<'r>) -> Option<&'r str> {
+        let is_narrow = self.rev.is_none() && !self.all;
+        at.repo.seat().filter(|_| is_narrow)
+    }
+
+    fn here(&self, at: &At<'_>) -> Result<Option<Here>, ApiError> {
+        let Some(directory) = self.directory(at) else {
+            return Ok(None);
+        };
+        let led_to = match at.repo.head(&at.on)?.commit() {
+            Some(tip) => at.repo.billed(Some(&tip), &Prices::none())?,
+            None => Vec::new(),
+        };
+        Ok(Some(Here {
+            project: project_of(directory),
+            led_to: led_to.into_iter().map(|reply| reply.commit).collect(),
+            known: RefCell::default(),
+        }))
+    }
+
+    /// Those of these misses that are told: where there are more replies than that, the worst of them.
+    pub fn worst<'m>(&self, found: &'m [CachedReply]) -> Vec<&'m CachedReply> {
+        let most = match self.limit {
+            Some(0) => usize::MAX,
+            Some(limit) => limit,
+            None => MESSAGES,
+        };
+        if found.len() <= most {
+            return found.iter().collect();
+        }
+        let mut worst: Vec<&CachedReply> = found.iter().collect();
+        worst.retain(|row| row.missed_tokens > 0);
+        worst.sort_by(|a, b| {
+            let dollars = |row: &CachedReply| row.missed_dollars.unwrap_or_default();
+            let dearer = dollars(b).total_cmp(&dollars(a));
+            dearer.then_with(|| b.missed_tokens.cmp(&a.missed_tokens))
+        });
+        worst.truncate(most);
+        worst
+    }
+
+    /// How budgets of money stand.
+    ///
+    /// # Errors
+    ///
+    /// Where none is set; the store's.
+    pub fn checked(at: &At<'_>) -> Result<Spending, ApiError> {
+        spending(at)?.ok_or_else(|| {
+            ApiError::params("neither budget.day nor budget.month is set")
+                .with_hint("tract config budget.day 5 allows five dollars a day")
         })
     }
 
@@ -542,16 +684,21 @@ impl CostParams {
         let mut found = self.listed_rows(at, prices)?;
         // Nobody says when the others were made, or behind which reply.
         let is_all = self.rev.is_none() && self.since.is_none() && self.until.is_none();
+        let directory = self.directory(at);
         let others = match is_all {
-            true => at.repo.other_requests(&found.replies, prices)?,
+            true => {
+                let is_here = directory.is_some();
+                at.repo.other_requests(&found.replies, is_here, prices)?
+            }
             false => Bill::default(),
         };
-        if is_all {
+        if is_all && directory.is_none() {
             found.stated = at.repo.stated_costs(&found.replies, prices)?;
         }
         let mut total = Bill::of(&found.replies);
         total.plus(&others);
         found.total = CostRow::of(TOTAL.to_owned(), &total);
+        found.directory = directory.map(str::to_owned);
         found.elsewhere =
             (others != Bill::default()).then(|| CostRow::of(OTHER_REQUESTS.to_owned(), &others));
         Ok(found)
@@ -575,15 +722,18 @@ impl CostParams {
             let directories = replies
                 .iter()
                 .filter_map(|reply| reply.directory.as_deref());
-            let projects = match by {
-                CostBy::Project => projects_of(directories),
-                _ => HashMap::new(),
-            };
+            let mut names = CostNames::default();
+            match by {
+                CostBy::Project => names.projects = projects_of(directories),
+                CostBy::Account => names.accounts = accounts(at.repo)?,
+                CostBy::Block => names.blocks = blocks_of(&replies, &calendar),
+                _ => {}
+            }
             let found = match by {
                 CostBy::Model => {
                     bills_by_model(&replies, |model| model.unwrap_or_default().to_owned())
                 }
-                by => bills(&replies, |reply| word(reply, by, &calendar, &projects)),
+                by => bills(&replies, |reply| names.word(reply, by, &calendar)),
             };
             let rows = found.into_iter();
             let rows = rows.map(|(name, bill)| CostRow::of(name, &bill));
@@ -593,6 +743,12 @@ impl CostParams {
             rows.sort_by(CostRow::by_cost);
         }
         let left = rows.split_off(self.listed().min(rows.len()));
+        if matches!(by, CostBy::Session | CostBy::Agent) {
+            let mut titles = at.repo.session_titles()?;
+            for row in &mut rows {
+                row.title = titles.remove(&row.name);
+            }
+        }
         Ok(CostList {
             others: CostRow::others(&left),
             rest: None,
@@ -626,7 +782,7 @@ impl CostParams {
             ..row
         });
         let rest = (shares.rest != BillShare::default())
-            .then(|| CostRow::shared(REST.to_owned(), &shares.rest));
+            .then(|| CostRow::shared(CostRow::REST.to_owned(), &shares.rest));
         Ok(CostList {
             others: CostRow::others(&left),
             rows: rows.collect(),
@@ -643,8 +799,16 @@ impl Method for CostParams {
     type Answer = CostAnswer;
 
     fn check(&self) -> Result<(), ApiError> {
-        if self.misses && (self.by.is_some() || self.limit.is_some()) {
-            let what = "'misses' tells of each reply: it takes neither 'by' nor 'limit'";
+        if self.misses && self.by.is_some() {
+            let what = "'misses' tells of each reply: it does not take 'by'";
+            return Err(ApiError::params(what));
+        }
+        let alone = Self {
+            check: true,
+            ..Self::default()
+        };
+        if self.check && *self != alone {
+            let what = "'check' is of all replies of today and of this month: it stands alone";
             return Err(ApiError::params(what));
         }
         Ok(())
@@ -652,21 +816,35 @@ impl Method for CostParams {
 
     fn act(self, at: &mut At<'_>) -> Result<CostAnswer, ApiError> {
         let (prices, list) = (prices(at.repo)?, price_list(at.repo)?);
+        let answer = CostAnswer {
+            list,
+            total: CostRow::total(&[]),
+            rows: Vec::new(),
+            others: None,
+            misses: Vec::new(),
+            causes: Vec::new(),
+            unlisted: Vec::new(),
+            stated: Vec::new(),
+            directory: None,
+            spending: None,
+        };
+        if self.check {
+            let spending = Some(Self::checked(at)?);
+            return Ok(CostAnswer { spending, ..answer });
+        }
         if self.misses {
             let found = self.missed(at, &prices)?.replies;
             return Ok(CostAnswer {
-                list,
                 total: CostRow::total(found.iter().map(|row| &row.reply)),
-                rows: Vec::new(),
-                others: None,
-                misses: found.iter().map(Into::into).collect(),
-                unlisted: Vec::new(),
-                stated: Vec::new(),
+                misses: self.worst(&found).into_iter().map(Into::into).collect(),
+                causes: MissSum::all(&found),
+                directory: self.directory(at).map(str::to_owned),
+                ..answer
             });
         }
         let found = self.table(at, &prices)?;
         Ok(CostAnswer {
-            list,
+            directory: found.directory,
             unlisted: UnlistedCount::all(&found.replies, &prices),
             stated: found.stated.iter().map(Into::into).collect(),
             total: found.total,
@@ -677,8 +855,13 @@ impl Method for CostParams {
                 .chain(found.elsewhere)
                 .collect(),
             others: found.others.map(|(row, _)| row),
-            misses: Vec::new(),
+            ..answer
         })
+    }
+
+    fn exit(answer: &CostAnswer) -> Option<Exit> {
+        let is_over = answer.spending.as_ref().is_some_and(Spending::is_over);
+        is_over.then_some(Exit::NotAllowed)
     }
 }
 
@@ -687,39 +870,80 @@ impl Deed for CostParams {
     const REVISIONS: &'static [&'static str] = &["rev"];
 }
 
-/// What a reply has in common with others.
-fn word(
-    reply: &BilledReply,
-    by: CostBy,
-    calendar: &Calendar,
-    projects: &HashMap<String, String>,
-) -> String {
-    let session = reply.session.as_ref().and_then(RefName::as_session);
-    // A sub-agent counts with who started it, unless it is asked for.
-    let below = |is_agent: fn(&str) -> bool| {
-        let (tool, id) = session?;
+/// A directory whose replies are meant.
+struct Here {
+    project: String,
+    /// The replies that its HEAD leads to.
+    led_to: HashSet<CommitHash>,
+    /// Whether directories are of it that were asked for.
+    known: RefCell<HashMap<String, bool>>,
+}
+
+impl Here {
+    fn has(&self, reply: &BilledReply) -> bool {
+        let is_here = |directory: &String| {
+            let mut known = self.known.borrow_mut();
+            let is_known = known.get(directory).copied();
+            is_known.unwrap_or_else(|| {
+                let is_here = project_of(directory) == self.project;
+                known.insert(directory.clone(), is_here);
+                is_here
+            })
+        };
+        self.led_to.contains(&reply.commit) || reply.directory.as_ref().is_some_and(is_here)
+    }
+}
+
+impl CostBy {
+    /// The session that a reply counts with, by its ref: a sub-agent with who started it, unless agents are rows.
+    pub fn session_of(self, reply: &BilledReply) -> Option<String> {
+        let (tool, id) = reply.session.as_ref()?.as_session()?;
         let mut parts = id.split('/');
         let root = parts.next().unwrap_or(id);
         let name = format!("{}{tool}/{root}", RefName::SESSIONS);
+        let is_row = |part: &&str| self == Self::Agent && part.starts_with("agent-");
         Some(
             parts
-                .take_while(|part| is_agent(part))
+                .take_while(is_row)
                 .fold(name, |name, part| name + "/" + part),
         )
-    };
-    let word = match by {
-        CostBy::Session | CostBy::Message | CostBy::Tool => below(|_| false),
-        CostBy::Agent => below(|part| part.starts_with("agent-")),
-        CostBy::Day => reply.time.map(|time| calendar.date(time)),
-        CostBy::Week => reply.time.map(|time| calendar.week(time)),
-        CostBy::Month => reply.time.map(|time| calendar.month(time)),
-        CostBy::Model => reply.model.clone(),
-        CostBy::Directory => reply.directory.clone(),
-        CostBy::Project => {
-            let directory = reply.directory.as_ref();
-            directory.and_then(|directory| projects.get(directory).cloned())
-        }
-        CostBy::Client => session.map(|(tool, _)| tool.to_owned()),
-    };
-    word.unwrap_or_default()
+    }
+}
+
+/// What replies have in common that they do not say themselves.
+#[derive(Default)]
+struct CostNames {
+    projects: HashMap<String, String>,
+    accounts: HashMap<String, String>,
+    blocks: HashMap<CommitHash, String>,
+}
+
+impl CostNames {
+    /// What a reply has in common with others.
+    fn word(&self, reply: &BilledReply, by: CostBy, calendar: &Calendar) -> String {
+        let word = match by {
+            CostBy::Session | CostBy::Agent | CostBy::Message | CostBy::Tool => {
+                by.session_of(reply)
+            }
+            CostBy::Day => reply.time.map(|time| calendar.date(time)),
+            CostBy::Week => reply.time.map(|time| calendar.week(time)),
+            CostBy::Month => reply.time.map(|time| calendar.month(time)),
+            CostBy::Block => self.blocks.get(&reply.commit).cloned(),
+            CostBy::Model => reply.model.clone(),
+            CostBy::Directory => reply.directory.clone(),
+            CostBy::Project => {
+                let directory = reply.directory.as_ref();
+                directory.and_then(|directory| self.projects.get(directory).cloned())
+            }
+            CostBy::Client => {
+                let session = reply.session.as_ref().and_then(RefName::as_session);
+                session.map(|(tool, _)| tool.to_owned())
+            }
+            CostBy::Account => {
+                let session = CostBy::Session.session_of(reply);
+                session.and_then(|session| self.accounts.get(&session).cloned())
+            }
+        };
+        word.unwrap_or_default()
+    }
 }

@@ -60,6 +60,9 @@ pub struct Format {
     pub running: Option<ReadRunning>,
     /// The session of which a record is a copy, by its id, where records say so.
     pub copied_from: fn(record: &str) -> Option<String>,
+    /// The name of the request that a record's reply answers, where records say it: copies of a reply have the same name,
+    /// and no other reply has it.
+    pub request_of: Option<fn(record: &str) -> Option<String>>,
     /// Whether a user's record says that its client made it, where records do.
     pub injected: Option<fn(record: &str) -> bool>,
     /// How its files hold the requests that were sent, if they do.
@@ -371,6 +374,7 @@ impl Format {
             recorded: None,
             running: None,
             copied_from: |_| None,
+            request_of: None,
             injected: None,
             sent: None,
             bare_messages: false,

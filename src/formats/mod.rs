@@ -80,8 +80,8 @@ use crate::model::{
 };
 
 pub use format::{
-    Agents, Everywhere, FRONT_BYTES, Format, Home, JoinedFiles, LineOf, NewFile, RecordFiles, Resume,
-    SessionFolder, Shape, SmallFiles, WithParts,
+    Agents, Everywhere, FRONT_BYTES, Format, Home, JoinedFiles, LineOf, NewFile, RecordFiles,
+    Resume, SessionFolder, Shape, SmallFiles, WithParts,
 };
 pub use registry::FORMATS;
 pub use shared::continuation::{Continuer, Midway};
@@ -321,6 +321,8 @@ pub struct Step<M = Message> {
     pub usage: Option<Usage>,
     /// What its usage record says beyond that.
     pub detail: UsageDetail,
+    /// The name of the request that it answers, as [`Format::request_of`] reads it.
+    pub request: Option<String>,
 }
 
 impl<M> Step<M> {
@@ -336,6 +338,7 @@ impl<M> Step<M> {
             records: self.records,
             usage: self.usage,
             detail: self.detail,
+            request: self.request,
         }
     }
 }
@@ -361,6 +364,7 @@ impl Step {
             records: vec![record],
             usage: None,
             detail: UsageDetail::default(),
+            request: None,
         }
     }
 
@@ -412,6 +416,11 @@ impl Step {
             detail: detail.unwrap_or_default(),
             ..self
         }
+    }
+
+    /// The same as the answer to a request of this name.
+    fn answering(self, request: Option<String>) -> Self {
+        Self { request, ..self }
     }
 
     /// The message, if it is one at the end.

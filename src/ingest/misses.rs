@@ -3,7 +3,7 @@
 //!
 //! Deliberately absent: what it says to people.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::error::Result;
 use crate::formats::shared::sent::{
@@ -58,8 +58,25 @@ pub enum MissCause {
         /// How long the cache keeps what it has.
         life_ms: i64,
     },
+    /// Both requests are recorded, and nothing in them differs: the provider had let go of it before its time.
+    Alike,
     /// Nothing tells.
     Unknown,
+}
+
+impl MissCause {
+    /// Its kind, in one word.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Said { .. } => "said",
+            Self::Sent(_) => "sent",
+            Self::Model(_) => "model",
+            Self::Changed { .. } => "changed",
+            Self::Age { .. } => "age",
+            Self::Alike => "alike",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// What caches did for replies.
@@ -99,10 +116,11 @@ pub fn misses(repo: &Repo, tip: Option<&CommitHash>, prices: &Prices) -> Result<
         let is_asked = *missed > 0 || recorded.said.contains_key(&reply.commit);
         Some([before(reply).filter(|_| is_asked)?.commit, reply.commit])
     });
-    let mut differ = HashMap::new();
+    let (mut differ, mut compared) = (HashMap::new(), HashSet::new());
     for (reply, differs) in recorded.differences(&*view, &asked.collect::<Vec<_>>())? {
         match differs {
             Ok(differs) => {
+                compared.insert(reply);
                 let says = recorded.said.get(&reply).map(|said| said.reason.as_str());
                 differ.insert(reply, differs.cause(says));
             }
@@ -120,6 +138,10 @@ pub fn misses(repo: &Repo, tip: Option<&CommitHash>, prices: &Prices) -> Result<
             (None, Some(differs), _) if missed > 0 => Some(MissCause::Sent(differs)),
             (None, _, Some(before)) if missed > 0 => Some(by_history(&*view, before, reply)?),
             _ => None,
+        };
+        let cause = match cause {
+            Some(MissCause::Unknown) if compared.contains(&reply.commit) => Some(MissCause::Alike),
+            cause => cause,
         };
         found.replies.push(CachedReply {
             missed_tokens: missed,

@@ -3,6 +3,7 @@
 //! Importers say what a file holds; this floor decides which commits that is, which of them are
 //! here already, and which refs move. Deliberately absent: any format's spelling, and terminals.
 
+mod accounts;
 mod adopt;
 mod agents;
 mod ahead;
@@ -49,6 +50,7 @@ mod trouble;
 mod unreadable;
 mod wire_form;
 
+pub use accounts::accounts;
 pub use adopt::adopt;
 pub use agents::agents;
 pub use called::{called, namesakes};

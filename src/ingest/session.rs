@@ -22,9 +22,9 @@ use crate::model::{
     Replacement, Role, Sealed, Settings, Span, TokenCount,
 };
 use crate::repo::chain::Chain;
-use crate::repo::load;
 use crate::repo::totals::Running;
-use crate::store::{CommitRow, CountKey, ResumeRow, Tx};
+use crate::repo::{kept, load};
+use crate::store::{CommitRow, CountKey, ResumeRow, Tx, View};
 
 /// A step whose messages have their names.
 type Step = formats::Step<Sealed<Message>>;
@@ -673,7 +673,7 @@ pub(super) fn digest(contents: &[ContentHash]) -> HashBytes {
 }
 
 /// The child of `tip` that appends the same message with the same settings: the one with the same
-/// time if there is one, else the oldest.
+/// time if there is one, else the oldest that is the answer to the same request, as far as that is known.
 fn same_append(tx: &dyn Tx, tip: Option<&CommitHash>, step: &Step) -> Result<Option<CommitRow>> {
     let Action::Append(message) = &step.action else {
         return Ok(None);
@@ -682,12 +682,32 @@ fn same_append(tx: &dyn Tx, tip: Option<&CommitHash>, step: &Step) -> Result<Opt
     let rows = tx.commits(&appends)?.into_iter().flatten();
     let fits = |commit: &Commit| commit.settings == step.settings && commit.note.is_none();
     let rows: Vec<CommitRow> = rows.filter(|row| fits(&row.commit)).collect();
-    let same_time = rows.iter().position(|row| row.commit.time == step.time);
-    let found = rows.into_iter().nth(same_time.unwrap_or(0));
+    let mut found = rows.iter().position(|row| row.commit.time == step.time);
+    for (at, row) in rows.iter().enumerate() {
+        if found.is_some() {
+            break;
+        }
+        found = answers_same_request(tx, &row.hash, step)?.then_some(at);
+    }
+    let found = found.and_then(|at| rows.into_iter().nth(at));
     if found.is_some() {
         tx.heal_content(message)?;
     }
     Ok(found)
+}
+
+/// Whether a step that says the same as a commit may be a copy of it: two sessions may be answered in the same words, and
+/// each answer was paid for. A copy names the request of its original, and counts what that counts.
+fn answers_same_request(view: &dyn View, commit: &CommitHash, step: &Step) -> Result<bool> {
+    if let Some(own) = &step.request
+        && let Some(known) = kept::request_of(view, commit)?
+    {
+        return Ok(known == *own);
+    }
+    match step.usage {
+        Some(own) => Ok(view.usage(&[*commit])?[0].is_none_or(|known| known == own)),
+        None => Ok(true),
+    }
 }
 
 fn unknown_step(step: usize) -> Error {

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "postgres")]
 mod beside;
+mod bills;
 mod collections;
 pub(crate) mod commands;
 mod diffs;

@@ -5,13 +5,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::error::Result;
+use crate::formats::Format;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::call::one_spelling;
 use crate::model::price::{Paid, Prices, Served};
 use crate::model::{Millis, RefName, Usage, UsageDetail};
 use crate::repo::copies::Copies;
 use crate::repo::served::{ServedBy, go_on, served_at};
-use crate::repo::{Repo, load, path};
+use crate::repo::{Repo, kept, load, path};
 use crate::store::{CommitRow, View};
 
 /// A reply that a provider counted.
@@ -46,12 +47,23 @@ pub struct BilledReply {
     pub before: Option<CommitHash>,
     /// What it says.
     content: Option<ContentHash>,
+    /// The commit that it stands behind.
+    behind: Option<CommitHash>,
 }
 
 /// What a reply has in common with its copies: what it says, its counts, its model and tier.
 type ReplyBody = (ContentHash, Usage, [Option<String>; 4]);
-/// A reply that was met: its number, when it was made, and the session that had it first.
-type Met = (usize, Option<Millis>, Option<RefName>);
+
+/// A reply that was met.
+#[derive(PartialEq)]
+struct Met {
+    /// Its number.
+    at: usize,
+    commit: CommitHash,
+    time: Option<Millis>,
+    /// The session that had it first.
+    session: Option<RefName>,
+}
 
 /// What a client says that a session cost, and what it comes to by a list of prices.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +87,15 @@ pub struct Bill {
     pub dollars: f64,
     /// How many have a model without one.
     pub unpriced: u64,
+}
+
+/// A reply that was met, of whatever words: its number, its commit, the one that it stands behind, and what was counted.
+#[derive(Clone)]
+struct BegunReply {
+    at: usize,
+    commit: CommitHash,
+    behind: Option<CommitHash>,
+    usage: Usage,
 }
 
 impl Bill {
@@ -176,6 +197,7 @@ impl Repo {
                     paid: None,
                     before: None,
                     content: row.appended(),
+                    behind: row.commit.parent,
                 };
                 reply.price(prices);
                 replies.push(reply);
@@ -266,9 +288,13 @@ impl<'v> Billed<'v> {
             }
             if at == self.replies.len() {
                 self.replies.push(reply);
-            } else if self.is_made_by(path.session, at)? {
-                self.replies[at] = reply;
+                continue;
             }
+            let mut other = reply;
+            if self.is_made_by(path.session, at)? {
+                std::mem::swap(&mut self.replies[at], &mut other);
+            }
+            self.replies[at].take_fuller(other);
         }
         Ok(())
     }
@@ -284,21 +310,52 @@ impl<'v> Billed<'v> {
     }
 }
 
-/// The replies that were met, each known again by its copies: those made at the same moment, and, for some clients
-/// write another time into a copy, those of a session that says whose copy it is.
+/// The replies that were met, each known again by its copies: those that answer the same request, by its name. Where
+/// names are not known, those that say the same at the same moment, and, for some clients write another time into a copy,
+/// those of a session that says whose copy it is.
 pub(crate) struct KnownReplies<'v> {
+    view: &'v dyn View,
     copies: Copies<'v>,
     by_body: HashMap<ReplyBody, Vec<Met>>,
+    /// Those made at a moment: a copy may end in the middle of a reply.
+    by_time: HashMap<Millis, Vec<BegunReply>>,
+    requests: HashMap<CommitHash, Option<String>>,
     count: usize,
 }
 
 impl<'v> KnownReplies<'v> {
     pub(crate) fn of(view: &'v dyn View) -> Self {
         Self {
+            view,
             copies: Copies::of(view),
             by_body: HashMap::new(),
+            by_time: HashMap::new(),
+            requests: HashMap::new(),
             count: 0,
         }
+    }
+
+    /// Whether a reply answers the same request as one that was met; none where that of either has no name that is known.
+    fn is_one_request(&mut self, met: &CommitHash, reply: &BilledReply) -> Result<Option<bool>> {
+        let session = reply.session.as_ref().and_then(RefName::as_session);
+        let format = session.and_then(|(tool, _)| Format::named(tool).ok());
+        // Of most formats no record says it: nothing is looked up.
+        if format.is_some_and(|format| format.request_of.is_none()) {
+            return Ok(None);
+        }
+        let Some(own) = self.request(&reply.commit)? else {
+            return Ok(None);
+        };
+        Ok(self.request(met)?.map(|met| met == own))
+    }
+
+    fn request(&mut self, commit: &CommitHash) -> Result<Option<String>> {
+        if let Some(known) = self.requests.get(commit) {
+            return Ok(known.clone());
+        }
+        let found = kept::request_of(self.view, commit)?;
+        self.requests.insert(*commit, found.clone());
+        Ok(found)
     }
 
     /// The number of a reply among those that differ; a new one's is the next. Beside it the numbers of others that are
@@ -308,25 +365,49 @@ impl<'v> KnownReplies<'v> {
         if let Some(content) = reply.content {
             let served =
                 [&reply.model, &reply.tier, &reply.speed, &reply.region].map(Option::clone);
-            let known = self.by_body.entry((content, reply.usage, served));
-            let known = known.or_default();
-            for (at, time, session) in known.iter_mut() {
-                let is_one = match (session, &reply.session) {
-                    _ if time.is_some() && *time == reply.time => true,
-                    (Some(one), Some(other)) if one != other => self.copies.are_kin(one, other)?,
-                    _ => false,
+            let body = (content, reply.usage, served);
+            let mut known = self.by_body.remove(&body).unwrap_or_default();
+            for met in &mut known {
+                let is_same_time = met.time.is_some() && met.time == reply.time;
+                let is_one = match self.is_one_request(&met.commit, reply)? {
+                    Some(is_one) => is_one,
+                    None if is_same_time => true,
+                    None => match (&met.session, &reply.session) {
+                        (Some(one), Some(other)) if one != other => {
+                            self.copies.are_kin(one, other)?
+                        }
+                        _ => false,
+                    },
                 };
                 if is_one {
-                    let first = *place.get_or_insert(*at);
-                    if *at != first {
-                        copies.push(std::mem::replace(at, first));
+                    let first = *place.get_or_insert(met.at);
+                    if met.at != first {
+                        copies.push(std::mem::replace(&mut met.at, first));
                     }
                 }
             }
+            place = place.map_or_else(|| self.begun_at(reply), |at| Ok(Some(at)))?;
             let at = place.unwrap_or(self.count);
-            let met = (at, reply.time, reply.session.clone());
-            if !known.contains(&met) {
+            let met = Met {
+                at,
+                commit: reply.commit,
+                time: reply.time,
+                session: reply.session.clone(),
+            };
+            let is_known =
+                |it: &Met| (it.at, it.time, &it.session) == (met.at, met.time, &met.session);
+            if !known.iter().any(is_known) {
                 known.push(met);
+            }
+            self.by_body.insert(body, known);
+            if let Some(time) = reply.time {
+                let then = self.by_time.entry(time).or_default();
+                then.push(BegunReply {
+                    at,
+                    commit: reply.commit,
+                    behind: reply.behind,
+                    usage: reply.usage,
+                });
             }
         }
         copies.sort_unstable();
@@ -335,6 +416,19 @@ impl<'v> KnownReplies<'v> {
             self.count += 1;
         }
         Ok((place.unwrap_or(self.count - 1), copies))
+    }
+
+    /// The number of one of which a reply has another part of the same answer, for a copy was made while it came.
+    fn begun_at(&mut self, reply: &BilledReply) -> Result<Option<usize>> {
+        let then = reply.time.and_then(|time| self.by_time.get(&time)).cloned();
+        for met in then.unwrap_or_default() {
+            let is_one = self.is_one_request(&met.commit, reply)?;
+            let is_like = || (met.behind, met.usage) == (reply.behind, reply.usage);
+            if is_one.unwrap_or_else(is_like) {
+                return Ok(Some(met.at));
+            }
+        }
+        Ok(None)
     }
 
     /// How many differ.
@@ -351,6 +445,14 @@ impl BilledReply {
             .and_then(|served| prices.paid(served, &self.usage, &self.detail, self.time));
         self.dollars = paid.as_ref().map(Paid::total);
         self.paid = paid;
+    }
+
+    /// Takes over what was counted for a copy of it, where that is of more of the answer.
+    fn take_fuller(&mut self, copy: Self) {
+        if copy.usage.output_tokens > self.usage.output_tokens {
+            (self.usage, self.detail) = (copy.usage, copy.detail);
+            (self.dollars, self.paid) = (copy.dollars, copy.paid);
+        }
     }
 
     /// All that was counted for it, be it in several requests.
@@ -580,6 +682,7 @@ impl NewPath<'_> {
                 paid: None,
                 before: before.replace(row.hash),
                 content: row.appended(),
+                behind: row.commit.parent,
             };
             reply.price(prices);
             Some(reply)
@@ -634,13 +737,23 @@ impl Repo {
     }
 
     /// What requests come to that no reply shows: compactions, titles, recaps, as far as clients say what all requests of a
-    /// session came to. `replies` are all that [`Repo::billed`] tells.
+    /// session came to. `replies` are all that [`Repo::billed`] tells, or, where that is said, all of some sessions.
     ///
     /// # Errors
     ///
     /// The store's.
-    pub fn other_requests(&self, replies: &[BilledReply], prices: &Prices) -> Result<Bill> {
-        let stated = self.store.read()?.stated_usage()?;
+    pub fn other_requests(
+        &self,
+        replies: &[BilledReply],
+        of_these_sessions: bool,
+        prices: &Prices,
+    ) -> Result<Bill> {
+        let mut stated = self.store.read()?.stated_usage()?;
+        if of_these_sessions {
+            let sessions = replies.iter().filter_map(|reply| reply.session.as_ref());
+            let sessions: HashSet<&RefName> = sessions.collect();
+            stated.retain(|(session, _)| sessions.contains(session));
+        }
         let mut known: HashMap<(&str, String), Usage> = HashMap::new();
         let mut times: HashMap<&str, Millis> = HashMap::new();
         for reply in replies {
@@ -683,6 +796,19 @@ impl Repo {
             }
         }
         Ok(bill)
+    }
+}
+
+impl Repo {
+    /// The titles of sessions, by their refs. Hostile until escaped.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn session_titles(&self) -> Result<HashMap<String, String>> {
+        let sessions = self.store.read()?.sessions()?.into_iter();
+        let titled = sessions.filter_map(|(name, row)| Some((name.to_string(), row.title?)));
+        Ok(titled.collect())
     }
 }
 

@@ -28,10 +28,12 @@ impl Config {
     }
 
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 21] = [
+    pub const KEYS: [&str; 23] = [
         "author.name",
         "budget.action",
+        "budget.day",
         "budget.max",
+        "budget.month",
         "budget.target",
         "budget.timeout",
         "budget.when",
@@ -89,6 +91,17 @@ impl Config {
             when: self.parsed::<BudgetWhen>("budget.when")?,
             encoding: self.encoding()?,
         }))
+    }
+
+    /// What a day and a month may cost in US dollars, as far as that is set, each with its key.
+    pub fn money_budgets(&self) -> Result<Vec<(&'static str, f64)>> {
+        let mut found = Vec::new();
+        for key in ["budget.day", "budget.month"] {
+            if let Some(text) = self.get(key) {
+                found.push((key, dollars(key, text)?));
+            }
+        }
+        Ok(found)
     }
 
     /// How many seconds the command of `budget.action` may take.
@@ -193,6 +206,17 @@ impl Config {
     fn parsed<T: FromStr<Err = Error> + Default>(&self, key: &str) -> Result<T> {
         self.get(key).map_or_else(|| Ok(T::default()), str::parse)
     }
+}
+
+/// An amount of US dollars that is more than nothing, with or without its sign.
+///
+/// # Errors
+///
+/// [`Error::InvalidInput`] where it is none.
+pub fn dollars(key: &'static str, text: &str) -> Result<f64> {
+    let amount = text.strip_prefix('$').unwrap_or(text).parse::<f64>().ok();
+    let amount = amount.filter(|amount| amount.is_finite() && *amount > 0.0);
+    amount.ok_or_else(|| Error::input(key, format!("'{text}' is no amount of US dollars")))
 }
 
 impl Repo {

@@ -73,6 +73,24 @@ pub(crate) fn texts(view: &dyn View, source: u64, spans: &[Span]) -> Result<Vec<
         .collect()
 }
 
+/// The name of the request that the reply of a commit answers, where the first file that it came from says it.
+pub(crate) fn request_of(view: &dyn View, commit: &CommitHash) -> Result<Option<String>> {
+    let Some((source, spans)) = view.records_of(commit)?.pop() else {
+        return Ok(None);
+    };
+    let Some(name) = format_of(view, source)?.and_then(|format| format.request_of) else {
+        return Ok(None);
+    };
+    for span in spans {
+        let record = texts(view, source, &[span])?.pop();
+        let named = record.and_then(|record| name(&record));
+        if named.is_some() {
+            return Ok(named);
+        }
+    }
+    Ok(None)
+}
+
 /// The newest imported commit on the path to one, with the sessions that it came from.
 pub(crate) fn newest_imported(
     view: &dyn View,

@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, is_left_out};
 
 /// A session of four replies of one size.
 fn session() -> String {
@@ -528,10 +528,15 @@ fn a_program_asks_for_what_people_do() {
         "{misses}"
     );
     // What makes no sense together is refused by both.
-    let told = sandbox.tract(&["api", "cost", r#"{"misses": true, "limit": 3}"#]);
-    assert!(told.contains("takes neither 'by' nor 'limit'"), "{told}");
-    let told = sandbox.tract(&["cost", "--misses", "-n", "3"]);
+    let told = sandbox.tract(&["api", "cost", r#"{"misses": true, "by": "day"}"#]);
+    assert!(told.contains("does not take 'by'"), "{told}");
+    let told = sandbox.tract(&["cost", "--misses", "--by", "day"]);
     assert!(told.contains("cannot be used with"), "{told}");
+    let worst = asked(r#"{"misses": true, "limit": 1}"#);
+    let told = worst["misses"].as_array().map_or(0, Vec::len);
+    let causes = worst["causes"].as_array().expect("causes").iter();
+    let of_causes: u64 = causes.map(|it| it["misses"].as_u64().unwrap_or(0)).sum();
+    assert!(told <= 1 && of_causes >= told as u64, "{worst}");
 }
 
 /// A session of Claude Code whose usage records say more than tokens: a fast reply, searches, a batch, a region, an adviser.
@@ -864,4 +869,132 @@ fn a_conversation_of_openhands_is_counted_by_the_state_beside_its_events() {
     let second = total(&sandbox.ok(&["cost"])).expect("a total");
     assert!(second.contains("2,345"), "{second}");
     assert!(!sandbox.tract(&["export"]).contains("sk-secret"));
+}
+
+#[test]
+fn sessions_that_say_the_same_have_each_paid_and_a_copy_has_not() {
+    let sandbox = Sandbox::new();
+    let alike = |id: &str, at: usize| {
+        let session = ran_in("/home/ada/mill", 0, &format!("2026-11-{:02}", 20 + at));
+        let session = session.replace("5e552000", id);
+        session
+            .replace("msg_0", &format!("msg_{at}"))
+            .replace("req_0", &format!("req_{at}"))
+    };
+    for at in 0..5 {
+        let file = format!("{at}.jsonl");
+        sandbox.write(&file, alike(&format!("5e55200{at}"), at));
+        sandbox.ok(&["import", &file]);
+    }
+    // The same ids in a file of another name, as a fork has them.
+    sandbox.write("copy.jsonl", alike("5e552009", 3));
+    sandbox.ok(&["import", "copy.jsonl"]);
+    let paid = |sandbox: &Sandbox| {
+        let told = sandbox.ok(&["cost"]);
+        let total = told.lines().last().expect("a total");
+        let count = total.split_whitespace().nth(1).expect("a count");
+        count.to_owned()
+    };
+    assert_eq!(paid(&sandbox), "5");
+    sandbox.ok(&["undo"]);
+    assert_eq!(paid(&sandbox), "5");
+    sandbox.ok(&["import", "."]);
+    sandbox.ok(&["gc"]);
+    assert_eq!(paid(&sandbox), "5");
+}
+
+#[test]
+fn in_a_home_it_is_of_the_directory_and_of_all_where_that_is_asked_for() {
+    let sandbox = Sandbox::empty();
+    if is_left_out("the repository of a home directory") {
+        return;
+    }
+    let home = std::fs::canonicalize(sandbox.home()).expect("it is there");
+    let run = |directory: &str, arguments: &[&str]| {
+        let mut command = sandbox.command(arguments);
+        command.current_dir(home.join(directory));
+        sandbox.told(&command.output().expect("it runs"))
+    };
+    run("", &["init"]);
+    for (at, directory) in ["shop", "shop", "mill"].into_iter().enumerate() {
+        let cwd = home.join(directory);
+        std::fs::create_dir_all(&cwd).expect("made");
+        let session = ran_in(&cwd.display().to_string(), at, "2026-03-14");
+        let id = format!("5e5520{at:02}-0000-4000-8000-000000000001");
+        let file = home.join(format!(".claude/projects/-{directory}/{id}.jsonl"));
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        std::fs::write(&file, session).expect("written");
+        run("", &["import", &file.display().to_string()]);
+    }
+    let paid = |directory: &str, arguments: &[&str]| {
+        let told = run(directory, &[&["cost"], arguments].concat());
+        let total = told.lines().find(|line| line.starts_with("total"));
+        let total = total.unwrap_or_else(|| panic!("{told}"));
+        (
+            total.split_whitespace().nth(1).map(str::to_owned),
+            told.contains("alone; --all"),
+        )
+    };
+    let some = |count: &str| Some(count.to_owned());
+    assert_eq!(paid("shop", &[]), (some("2"), true));
+    assert_eq!(paid("mill", &["--by", "day"]), (some("1"), true));
+    assert_eq!(paid("mill", &["--all"]), (some("3"), false));
+    assert_eq!(paid("", &[]), (some("3"), false));
+    let told = run("", &["cost", "--by", "account"]);
+    assert!(told.contains("/.claude  3  "), "{told}");
+    let told = run("", &["cost", "--by", "block"]);
+    assert!(told.contains("2026-03-14 10:00-15:00  3  "), "{told}");
+}
+
+#[test]
+fn a_budget_of_money_stands_in_the_status_and_ends_a_check_with_1() {
+    let sandbox = Sandbox::new();
+    for at in 0..2 {
+        let file = format!("{at}.jsonl");
+        let day = ["2026-03-13", "2026-03-14"][at];
+        sandbox.write(&file, ran_in("/home/ada/mill", at, day));
+        sandbox.ok(&["import", &file]);
+    }
+    assert_snapshot!(sandbox.tract(&["cost", "--check"]), @"
+    exit code: 2
+    --- stderr
+    error: neither budget.day nor budget.month is set
+    hint: tract config budget.day 5 allows five dollars a day
+    ");
+    assert_snapshot!(sandbox.tract(&["config", "budget.day", "much"]), @"
+    exit code: 2
+    --- stderr
+    error: budget.day: 'much' is no amount of US dollars
+    ");
+    sandbox.ok(&["config", "budget.month", "$1"]);
+    assert_snapshot!(sandbox.tract(&["cost", "--check"]), @"
+    this month  $0.01 of $1.00 (1%)
+    about $0.14 by the end of the month ($0.14 to $0.14 in four of five months)
+    ");
+    sandbox.ok(&["config", "budget.day", "0.005"]);
+    assert_snapshot!(sandbox.tract(&["cost", "--check"]), @"
+    exit code: 1
+    today       $0.0075 of $0.0050 (150%)
+    this month  $0.01 of $1.00 (1%)
+    about $0.14 by the end of the month ($0.14 to $0.14 in four of five months)
+    ");
+    let status = sandbox.ok(&["status"]);
+    let spent: Vec<&str> = status
+        .lines()
+        .filter(|line| line.contains(" of $"))
+        .collect();
+    assert_eq!(
+        spent,
+        [
+            "Spent    $0.0075 of $0.0050 (150%) today",
+            "         $0.01 of $1.00 (1%) this month"
+        ]
+    );
+    assert!(
+        sandbox
+            .tract(&["api", "cost", r#"{"check":true}"#])
+            .contains("exit code: 1")
+    );
+    let told = sandbox.tract(&["api", "cost", r#"{"check":true,"all":true}"#]);
+    assert!(told.contains("it stands alone"), "{told}");
 }

@@ -78,6 +78,8 @@ fn told(session: &str) -> String {
 fn the_first_difference_between_two_recorded_requests_is_the_reason() {
     let session = with_another_tool(&counted(COUNTS));
     assert_snapshot!(told(&session), @"
+    the request differs  2 misses  160k  $0.92
+
     da80626  2026-11-20 10:00:04  100k     0  100k     0
     fc5468b  2026-11-20 10:00:10  102k     0  102k  100k  $0.57  tool cat added
     49dbc2a  2026-11-20 10:00:13  104k   42k   62k   60k  $0.34  tool cat removed
@@ -113,6 +115,8 @@ fn a_forks_first_own_request_is_compared_with_the_one_in_its_parents_file() {
     sandbox.tract(&["import", "parent.jsonl"]);
     sandbox.tract(&["import", "fork.jsonl"]);
     assert_snapshot!(sandbox.tract(&["cost", "--misses"]), @"
+    the request differs  2 misses  160k  $0.92
+
     da80626  2026-11-20 10:00:04  claude-code/5e551011…  100k     0  100k     0
     fc5468b  2026-11-20 10:00:10  claude-code/5e551011…  102k     0  102k  100k  $0.57  tool cat added
     49dbc2a  2026-11-20 10:00:13  claude-code/5e551012…  104k   42k   62k   60k  $0.34  tool cat removed
@@ -159,6 +163,8 @@ fn the_word_of_the_provider_comes_first() {
     let session = diagnosed(&session, "msg_4", r#"{"type":"unavailable"}"#);
     let session = diagnosed(&session, "msg_1", r#"{"type":["none"]}"#);
     assert_snapshot!(told(&session), @"
+    the provider says why  2 misses  160k  $0.92
+
     da80626  2026-11-20 10:00:04  100k     0  100k     0
     fc5468b  2026-11-20 10:00:10  102k     0  102k  100k  $0.57  provider: tools_␛[31mchanged, 100,123 tokens; tool cat added
     49dbc2a  2026-11-20 10:00:13  104k   42k   62k   60k  $0.34  provider: system_changed; tool cat removed
@@ -205,6 +211,10 @@ fn where_no_request_is_recorded_history_tells() {
     });
     let session = lines.collect::<Vec<_>>().join("\n");
     assert_snapshot!(told(&session), @"
+    unknown                            1 miss  104k  $0.36
+    too long after the request before  1 miss  102k  $0.35
+    another model                      1 miss  100k  $0.35
+
     da80626  2026-11-20 10:00:04  100k  0  100k     0
     7e39222  2026-11-20 10:00:10  102k  0  102k  100k  $0.35  model claude-opus-4-8 became claude-sonnet-4-5
     1a0ec85  2026-11-20 10:06:13  104k  0  104k  102k  $0.35  6 min after the request before; kept for 5 min
@@ -234,6 +244,9 @@ fn a_change_of_ones_own_is_the_reason_of_what_comes_behind_it() {
     sandbox.write("session.jsonl", [front, rest].concat().join("\n") + "\n");
     sandbox.tract(&["import", "session.jsonl", "--onto", "main"]);
     assert_snapshot!(sandbox.tract(&["cost", "--misses", "main"]), @"
+    the context was changed  1 miss  100k  $0.57
+    unknown                  1 miss   60k  $0.34
+
     da80626  2026-11-20 10:00:04  100k     0  100k     0
     7b0b00d  2026-11-20 10:00:10  102k     0  102k  100k  $0.57  drop a339f03
     b2a8c9e  2026-11-20 10:00:13  104k   42k   62k   60k  $0.34  unknown
@@ -253,6 +266,8 @@ fn what_cannot_be_told_is_said_once_and_the_rest_is_answered() {
         r#""cache_read_input_tokens":10400000000000"#,
     );
     assert_snapshot!(told(&session), @"
+    unknown  2 misses  160k  $0.92
+
     da80626  2026-11-20 10:00:04  100k    0  100k     0
     fc5468b  2026-11-20 10:00:10  102k    0  102k  100k  $0.57  unknown
     49dbc2a  2026-11-20 10:00:13  104k  42k   62k   60k  $0.34  unknown
@@ -264,6 +279,8 @@ fn what_cannot_be_told_is_said_once_and_the_rest_is_answered() {
     ");
     let session = session.replace("claude-opus-4-8", "my-model");
     assert_snapshot!(told(&unrecorded(&session)), @"
+    unknown  2 misses  160k  $0.00
+
     8dd49ff  2026-11-20 10:00:04  100k    0  100k     0
     7afa7e0  2026-11-20 10:00:10  102k    0  102k  100k  no price  unknown
     2a5f022  2026-11-20 10:00:13  104k  42k   62k   60k  no price  unknown
@@ -295,9 +312,12 @@ fn a_terminal_shows_the_session_at_a_glance() {
         return;
     };
     assert_snapshot!(seen, @"
+    the provider had let go of it  1 miss  100k  $0.57
+    the request differs            1 miss   60k  $0.34
+
                          input  cached  written  missed   cost  why
     da80626  2026-11-20   100k       0     100k       0
-    fc5468b  2026-11-20   102k       0     102k    100k  $0.57  unknown
+    fc5468b  2026-11-20   102k       0     102k    100k  $0.57  alike; the provider had let go of it
     49dbc2a  2026-11-20   104k     42k      62k     60k  $0.34  the breakpoint at system[1] is gone
     25a4c1b  2026-11-20   105k    104k       1k       0
     total                 411k    146k     265k    160k  $0.92  2 misses

@@ -2,14 +2,18 @@
 
 mod misses;
 
-use tract::deeds::{At, CostBy, CostRow, Counted};
+use std::path::Path;
+
+use tract::deeds::advice::Exit;
+use tract::deeds::{At, CostBy, CostRow, Counted, Spending};
 use tract::model::Role;
 use tract::query::{StatedCost, bills};
 use tract::render::{Label, Line, grouped, plural, rounded, row, table};
+use tract::repo::Repo;
 
-use crate::cli::billed::{self, NOBODY, OTHERS, REST};
-use crate::cli::prices::{cost_of, money, prices, untiered};
-use crate::cli::{App, Result};
+use crate::cli::billed::{self, NOBODY};
+use crate::cli::prices::{cost_of, money, period, prices, spent, untiered};
+use crate::cli::{App, Failure, Result};
 
 pub use tract::deeds::CostParams as Args;
 
@@ -17,16 +21,24 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let (prices, list) = prices(&repo, app)?;
     let at = At::new(&repo, on, app);
+    if args.check {
+        let spending = Args::checked(&at)?;
+        drop(at);
+        return tell_spending(&spending, app);
+    }
     if args.misses {
         let found = args.missed(&at, &prices)?;
         drop(at);
-        return misses::tell(&found, &prices, &list, app);
+        misses::tell(args, &found, &prices, &list, app)?;
+        narrowed(args, &repo, app);
+        return Ok(());
     }
     let (by, found) = (args.by(), args.table(&at, &prices)?);
     drop(at);
     let mut replies = found.replies;
     if replies.is_empty() && found.elsewhere.is_none() && found.stated.is_empty() {
         app.ui.status("No reply here was counted by its provider");
+        narrowed(args, &repo, app);
         return Ok(());
     }
     let (total, stated) = (found.total, found.stated);
@@ -38,7 +50,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         },
         ..Row::of(others_of(*count), row, by)
     });
-    let rest = found.rest.iter().map(|row| Row::of(REST.into(), row, by));
+    let rest = found
+        .rest
+        .iter()
+        .map(|row| Row::of(CostRow::REST.into(), row, by));
     let elsewhere = found.elsewhere.iter().map(|row| Row {
         count: None,
         ..Row::of(Label::Dim.of(row.name.clone()), row, by)
@@ -100,7 +115,42 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         let count = Line::from(plural(bill.replies, "reply")) + " without a price, ";
         app.ui.notice((count + of).text());
     }
+    narrowed(args, &repo, app);
     Ok(())
+}
+
+/// Says that it is of one directory alone, if it is.
+fn narrowed(args: &Args, repo: &Repo, app: &mut App) {
+    let seat = repo.seat().filter(|_| args.rev.is_none() && !args.all);
+    if let Some(directory) = seat {
+        let of = Line::from("of ") + Label::Text.quote(&app.short_path(Path::new(directory)));
+        app.ui
+            .notice((of + " alone; --all: of all directories").text());
+    }
+}
+
+/// How budgets of money stand, and the exit code for scripts.
+fn tell_spending(spending: &Spending, app: &mut App) -> Result<()> {
+    let rows = spending.budgets.iter().map(|budget| {
+        let label = match budget.is_over() {
+            true => Label::Warning,
+            false => Label::Text,
+        };
+        vec![Label::Dim.of(period(budget)), label.of(spent(budget))]
+    });
+    app.ui.print_all(table::lines(rows.collect(), &[]))?;
+    if let Some(month) = &spending.forecast {
+        let [about, least, most] =
+            [month.dollars, month.least_dollars, month.most_dollars].map(money);
+        let says = format!(
+            "about {about} by the end of the month ({least} to {most} in four of five months)"
+        );
+        app.ui.print(Label::Dim.of(says))?;
+    }
+    match spending.is_over() {
+        true => Err(Failure::Quiet(Exit::NotAllowed)),
+        false => Ok(()),
+    }
 }
 
 /// What a row is called.
@@ -116,7 +166,7 @@ fn head(row: &CostRow, by: CostBy) -> Line {
     match by {
         CostBy::Session | CostBy::Agent => Label::Text.quote(&billed::shown_session(name)),
         CostBy::Tool if name.is_empty() => "(results without a call)".into(),
-        CostBy::Tool if [REST, OTHERS].contains(&name) => name.into(),
+        CostBy::Tool if [CostRow::REST, CostRow::OTHERS].contains(&name) => name.into(),
         CostBy::Tool => Label::Tool.quote(name),
         CostBy::Day | CostBy::Week | CostBy::Month if name.is_empty() => "(no time)".into(),
         _ if name.is_empty() => NOBODY.into(),
@@ -152,7 +202,11 @@ impl Row {
             },
             usage: row.counted,
             cost: cost_of(row.dollars, row.unpriced, row.replies),
-            more: said.map_or_else(Line::new, |said| row::said(row.call.as_deref(), said, None)),
+            more: match (said, &row.title) {
+                (Some(said), _) => row::said(row.call.as_deref(), said, None),
+                (None, Some(title)) => Label::Text.quote(title),
+                (None, None) => Line::new(),
+            },
         }
     }
 

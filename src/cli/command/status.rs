@@ -6,6 +6,7 @@ mod filling;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tract::deeds::{self, At};
 use tract::ingest::{self, HeldSession};
 use tract::model::{Head, HideKind, Millis, RefName, Summed};
 use tract::query::{ProviderSays, Status};
@@ -13,6 +14,7 @@ use tract::render::{Label, Line, grouped, plural, rounded, row, tokens};
 use tract::repo::Repo;
 
 use crate::cli::bisecting::by_hand;
+use crate::cli::prices::{period, spent};
 use crate::cli::watching::lock;
 use crate::cli::{App, Listing, Result, Ui, cache, guarded, listing, outcome, unreadable};
 
@@ -50,6 +52,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         Some(tip) => cache::state(&repo, &tip, app)?,
         None => None,
     };
+    let spending = deeds::spending(&At::new(&repo, on.clone(), app))?;
+    let spending = spending.map(|it| it.budgets).unwrap_or_default();
     let upstream = match status.head.branch() {
         Some(branch) => repo.upstream(branch)?,
         None => None,
@@ -82,6 +86,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     ui.print(token_line(&status))?;
     ui.print_all(shares(&status, ui))?;
     ui.print_all(cache.map(|cache| Line::from(format!("Cache    {cache}"))))?;
+    for (name, budget) in ["Spent", ""].iter().zip(&spending) {
+        let label = match budget.is_over() {
+            true => Label::Warning,
+            false => Label::Text,
+        };
+        let said = format!("{} {}", spent(budget), period(budget));
+        ui.print(Line::from(format!("{name:9}")) + label.of(said))?;
+    }
     ui.print("")?;
     let listing = Listing {
         head: &status.head,

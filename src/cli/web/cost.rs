@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tract::deeds::CostRow;
 use tract::model::Millis;
 use tract::model::price::Prices;
 use tract::query::{Bearer, Bill, BilledReply, bills};
@@ -13,7 +14,7 @@ use tract::repo::Repo;
 use super::listing::{id_of, title_of};
 use super::site::Opened;
 use super::{Answer, Asked, Site, misses, segment, session_address};
-use crate::cli::billed::{self, NOBODY, REST};
+use crate::cli::billed::{self, NOBODY};
 use crate::cli::prices::{cost_of, money, prices, untiered};
 use crate::cli::{App, Failure, Result, moment};
 
@@ -277,7 +278,7 @@ impl Costs<'_> {
                 Bearer::Tool(name) if name.is_empty() => "(results without a call)".to_owned(),
                 Bearer::Tool(name) => name.clone(),
                 Bearer::Messages => "(other messages)".to_owned(),
-                Bearer::Rest => REST.to_owned(),
+                Bearer::Rest => CostRow::REST.to_owned(),
             };
             TableRow {
                 name,

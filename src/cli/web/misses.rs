@@ -121,10 +121,9 @@ pub fn causes(replies: &[CachedReply]) -> CostTable {
 fn kind(row: &CachedReply) -> String {
     match &row.cause {
         Some(MissCause::Said { said, .. }) => format!("provider: {}", said.reason),
-        Some(MissCause::Sent(_)) => "the request differs".to_owned(),
-        Some(MissCause::Model(_)) => "another model".to_owned(),
-        Some(MissCause::Changed { verb, .. }) => format!("the context was changed: {verb}"),
-        Some(MissCause::Age { .. }) => "too long after the request before".to_owned(),
-        Some(MissCause::Unknown) | None => "unknown".to_owned(),
+        Some(cause @ MissCause::Changed { verb, .. }) => {
+            format!("{}: {verb}", billed::kind(cause.kind()))
+        }
+        cause => billed::kind(cause.as_ref().map_or("", MissCause::kind)).to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::deeds::cost::{CacheState, cache_state};
+use crate::deeds::cost::{CacheState, Spending, cache_state, spending};
 use crate::deeds::{ApiError, At, Deed, LogEntry, Method, Position, Tokens, usual_prune};
 use crate::ingest;
 use crate::model::{HideKind, TokenCount};
@@ -68,6 +68,9 @@ pub struct StatusAnswer {
     /// Whether the provider's cache still has the context, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheState>,
+    /// How the budgets of money stand that are set (`budget.day`, `budget.month`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spending: Option<Spending>,
     /// What is merged there and has conflicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merging: Option<String>,
@@ -254,6 +257,7 @@ impl Method for StatusParams {
             }),
             session_new: status.session_new,
             cache,
+            spending: spending(at)?,
             merging: at.repo.merge_under_way(&at.on)?.map(|it| it.name),
             recent: status.recent.iter().map(LogEntry::of).collect(),
             upstream: upstream.as_ref().map(Into::into),

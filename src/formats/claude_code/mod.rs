@@ -65,6 +65,7 @@ pub static CLAUDE_CODE: Format = Format {
     running: Some(running::running),
     injected: Some(record::is_injected),
     copied_from: record::copied_from,
+    request_of: Some(record::request_of),
     sent: Some(&SENT),
     attaches: true,
     home: Some(Home {

@@ -13,7 +13,7 @@ use super::attached::{self, Sent};
 use super::beginning::Behind;
 use super::index::{Entry, Index, Kind, QUEUE};
 use super::path::{Item, Tree};
-use super::record::{MessageHead, ProgressData, Record};
+use super::record::{MessageHead, ProgressData, Record, request_name};
 use crate::error::Result;
 use crate::formats::shared::continuation::Plain;
 use crate::formats::shared::parts::time;
@@ -63,6 +63,8 @@ struct Piece {
     parts: Vec<Part>,
     served: Settings,
     usage: Option<UsageRecord>,
+    /// The name of the request that it answers.
+    request: Option<String>,
     time: Option<Millis>,
     /// What the client calls it, where the client attached it.
     attached: Option<String>,
@@ -392,6 +394,7 @@ impl Reader<'_> {
     fn parse(&mut self, record: u32, text: &str) -> Result<Piece, serde_json::Error> {
         let outer: Record<'_> = serde_json::from_str(text)?;
         let mut at = time(outer.timestamp);
+        let mut request = None;
         let said = |content| MessageHead {
             content,
             ..MessageHead::default()
@@ -417,9 +420,15 @@ impl Reader<'_> {
                 let data: ProgressData<'_> = object(outer.data)?;
                 let inner: Record<'_> = object(data.message)?;
                 at = time(inner.timestamp).or(at);
-                object(inner.message)?
+                let head = object(inner.message)?;
+                request = request_name(&inner, &head);
+                head
             }
-            _ => object(outer.message)?,
+            _ => {
+                let head = object(outer.message)?;
+                request = request_name(&outer, &head);
+                head
+            }
         };
         if let Some(framed) = attached::framed(&outer) {
             return Ok(Piece {
@@ -432,6 +441,7 @@ impl Reader<'_> {
             parts: anthropic::parts(head.content, &mut self.teller.notes)?,
             served: served(&head),
             usage: anthropic::usage_record(head.usage),
+            request,
             time: at,
             ..Piece::default()
         })
@@ -475,12 +485,15 @@ impl Reader<'_> {
         let records = next.item.records();
         let mut parts = Vec::new();
         let (mut usage, mut time, mut attached) = (None, None, None);
+        let mut request = None;
         let mut served = Settings::new();
         for &record in &records {
             let piece = self.piece(record)?;
             parts.extend(piece.parts);
             served.extend(piece.served);
             usage = piece.usage.or(usage);
+            let named = piece.request.map(|name| (self.entry(record).span, name));
+            request = request.into_iter().chain(named).min();
             time = time.or(piece.time);
             attached = attached.or(piece.attached);
         }
@@ -519,7 +532,8 @@ impl Reader<'_> {
             .by(self.index.own_spans(&records))
             .at(time)
             .setting(served)
-            .recorded(usage.filter(|_| is_models && self.pays(&records)));
+            .recorded(usage.filter(|_| is_models && self.pays(&records)))
+            .answering(request.filter(|_| is_models).map(|(_, name)| name));
         next.step = Some(self.step(step)?);
         Ok(())
     }

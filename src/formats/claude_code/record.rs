@@ -9,7 +9,7 @@ lazy! {
     /// One JSON value of a line. A record of an unknown type may hold what it likes by any key.
     pub(super) struct Record {
         kind = "type", uuid, parent_uuid = "parentUuid", logical_parent_uuid = "logicalParentUuid",
-        session_id = "sessionId", agent_id = "agentId", timestamp, cwd, subtype,
+        session_id = "sessionId", request_id = "requestId", agent_id = "agentId", timestamp, cwd, subtype,
         leaf_uuid = "leafUuid", is_sidechain = "isSidechain", is_api_error_message = "isApiErrorMessage",
         is_compact_summary = "isCompactSummary", is_meta = "isMeta", message, attachment, data, content,
         compact_metadata = "compactMetadata", microcompact_metadata = "microcompactMetadata", summary,
@@ -54,6 +54,24 @@ pub(super) fn copied_from(record: &str) -> Option<String> {
     let forked: Forked<'_> = decode(record.forked).unwrap_or_default();
     let parent = string(forked.session).or_else(|| string(record.answered));
     parent.filter(|parent| string(record.session).is_some_and(|own| own != *parent))
+}
+
+/// The name of the request that a record's reply answers, be it a reply that a parent's file mirrors.
+pub(super) fn request_of(record: &str) -> Option<String> {
+    let outer: Record<'_> = serde_json::from_str(record).ok()?;
+    let head: MessageHead<'_> = decode(outer.message).unwrap_or_default();
+    request_name(&outer, &head).or_else(|| {
+        let data: ProgressData<'_> = decode(outer.data)?;
+        let inner: Record<'_> = decode(data.message)?;
+        request_name(&inner, &decode(inner.message)?)
+    })
+}
+
+/// The same of a record and its message. A server may give a message's id again: without an id of the request, the time
+/// tells, which copies keep.
+pub(super) fn request_name(record: &Record<'_>, head: &MessageHead<'_>) -> Option<String> {
+    let request = string(record.request_id).or_else(|| string(record.timestamp));
+    Some(format!("{} {}", string(head.id)?, request?))
 }
 
 lazy! {

@@ -1,10 +1,12 @@
 //! `tract cost --misses`: what caches had of each request, and why not more.
 
+use tract::deeds::MissSum;
 use tract::ingest::{CachedReply, MissCause, Misses};
 use tract::model::price::Prices;
 use tract::render::{Calendar, Label, Line, plot, plural, rounded, table};
 
-use crate::cli::billed::{cause, session};
+use super::Args;
+use crate::cli::billed::{cause, kind, session};
 use crate::cli::prices::{money, untiered};
 use crate::cli::{App, Result};
 
@@ -12,11 +14,12 @@ use crate::cli::{App, Result};
 const RIGHT: [usize; 5] = [3, 4, 5, 6, 7];
 
 /// Prints a row for each of these replies, and what they come to.
-pub fn tell(found: &Misses, prices: &Prices, list: &str, app: &mut App) -> Result<()> {
+pub fn tell(args: &Args, found: &Misses, prices: &Prices, list: &str, app: &mut App) -> Result<()> {
     if found.replies.is_empty() {
         app.ui.status("No reply here was counted by its provider");
         return Ok(());
     }
+    causes(found, app)?;
     let calendar = app.calendar();
     let first = &found.replies[0].reply.session;
     let is_one = found.replies.iter().all(|row| row.reply.session == *first);
@@ -25,10 +28,9 @@ pub fn tell(found: &Misses, prices: &Prices, list: &str, app: &mut App) -> Resul
     ];
     let heading = heading.map(|word| Label::Dim.of(word)).to_vec();
     let heading = app.ui.is_terminal().then_some(heading);
-    let rows = found
-        .replies
-        .iter()
-        .map(|row| cells(row, is_one, &calendar));
+    let worst = args.worst(&found.replies);
+    let left = found.replies.len() - worst.len();
+    let rows = worst.iter().map(|row| cells(row, is_one, &calendar));
     let rows: Vec<Vec<Line>> = heading
         .into_iter()
         .chain(rows)
@@ -36,6 +38,11 @@ pub fn tell(found: &Misses, prices: &Prices, list: &str, app: &mut App) -> Resul
         .collect();
     let width = app.ui.width_cols();
     app.ui.print_all(table::list(rows, &RIGHT, width))?;
+    if left > 0 {
+        let left = plural(left as u64, "reply");
+        app.ui
+            .notice(format!("{left} left out; -n 0 tells all in their order"));
+    }
     if app.ui.is_terminal() && is_one {
         plots(found, app)?;
     }
@@ -70,6 +77,25 @@ pub fn tell(found: &Misses, prices: &Prices, list: &str, app: &mut App) -> Resul
                 .text(),
         );
     }
+    Ok(())
+}
+
+/// What each cause comes to.
+fn causes(found: &Misses, app: &mut App) -> Result<()> {
+    let rows = MissSum::all(&found.replies).into_iter().map(|sum| {
+        vec![
+            Label::Text.of(kind(sum.kind)),
+            plural(sum.misses, "miss").into(),
+            Label::Tokens.of(rounded(sum.missed_tokens)),
+            money(sum.missed_dollars).into(),
+        ]
+    });
+    let rows: Vec<Vec<Line>> = rows.collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    app.ui.print_all(table::lines(rows, &[1, 2, 3]))?;
+    app.ui.print("")?;
     Ok(())
 }
 

@@ -1,0 +1,179 @@
+//! Budgets of money: what a day and a month may cost, what they have cost, and what the month comes to if days go on
+//! like those before.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::deeds::{ApiError, At};
+use crate::model::Millis;
+use crate::query::BilledReply;
+
+/// How many days before today a forecast goes by.
+const DAYS: i64 = 28;
+/// How many standard deviations from the middle four of five of all sums are.
+const FOUR_OF_FIVE: f64 = 1.2816;
+
+/// What a day or a month may cost, and what it has cost.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct MoneyBudget {
+    /// The setting: `budget.day` or `budget.month`.
+    pub setting: &'static str,
+    /// What it may cost, in US dollars.
+    pub limit_dollars: f64,
+    /// What it has cost so far, in US dollars.
+    pub spent_dollars: f64,
+    /// How many of its replies have no price. They are not in the sum.
+    pub unpriced: u64,
+}
+
+impl MoneyBudget {
+    /// Whether more was spent.
+    pub fn is_over(&self) -> bool {
+        self.spent_dollars > self.limit_dollars
+    }
+}
+
+/// What a month comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct MonthForecast {
+    /// In US dollars, if the days that are left cost what the last 28 days cost on average.
+    pub dollars: f64,
+    /// The least, in US dollars: in one of ten months it is less.
+    pub least_dollars: f64,
+    /// The most, in US dollars: in one of ten months it is more.
+    pub most_dollars: f64,
+}
+
+/// How budgets of money stand.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Spending {
+    /// Those that are set.
+    pub budgets: Vec<MoneyBudget>,
+    /// What this month comes to; none where no day before today cost anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<MonthForecast>,
+}
+
+impl Spending {
+    /// Whether any budget is exceeded.
+    pub fn is_over(&self) -> bool {
+        self.budgets.iter().any(MoneyBudget::is_over)
+    }
+}
+
+/// How the budgets of the repository stand that `budget.day` and `budget.month` set; none where neither is set.
+///
+/// # Errors
+///
+/// Where a setting is no amount; the store's.
+pub fn spending(at: &At<'_>) -> Result<Option<Spending>, ApiError> {
+    let limits = at.repo.config()?.money_budgets()?;
+    if limits.is_empty() {
+        return Ok(None);
+    }
+    let replies = at.repo.billed(None, &super::prices(at.repo)?)?;
+    Ok(Some(spent(
+        &replies,
+        &limits,
+        at.host.now(),
+        &at.host.zone(),
+    )))
+}
+
+fn spent(
+    replies: &[BilledReply],
+    limits: &[(&'static str, f64)],
+    now: Millis,
+    zone: &TimeZone,
+) -> Spending {
+    let date = |time: Millis| {
+        let stamp = Timestamp::from_millisecond(time.0).ok()?;
+        Some(stamp.to_zoned(zone.clone()).date())
+    };
+    let Some(today) = date(now) else {
+        return Spending::default();
+    };
+    let dated = replies.iter().filter_map(|reply| {
+        let day = reply.time.and_then(date).filter(|day| *day <= today)?;
+        Some((day, reply.dollars))
+    });
+    let dated: Vec<(Date, Option<f64>)> = dated.collect();
+    let sum = |is_wanted: &dyn Fn(Date) -> bool| {
+        let wanted = dated.iter().filter(|(day, _)| is_wanted(*day));
+        wanted.fold((0.0, 0), |(sum, unpriced), (_, dollars)| match dollars {
+            Some(dollars) => (sum + dollars, unpriced),
+            None => (sum, unpriced + 1),
+        })
+    };
+    let is_this_month = |day: Date| day >= today.first_of_month();
+    let budgets = limits.iter().map(|(setting, limit_dollars)| {
+        let (spent_dollars, unpriced) = match *setting {
+            "budget.day" => sum(&|day| day == today),
+            _ => sum(&is_this_month),
+        };
+        MoneyBudget {
+            setting,
+            limit_dollars: *limit_dollars,
+            spent_dollars,
+            unpriced,
+        }
+    });
+    let first = dated.iter().map(|(day, _)| *day).min();
+    let before = (1..=DAYS).filter_map(|back| today.checked_sub(back.days()).ok());
+    let before = before.filter(|day| first.is_some_and(|first| *day >= first));
+    let before: Vec<f64> = before.map(|day| sum(&|other| other == day).0).collect();
+    Spending {
+        budgets: budgets.collect(),
+        forecast: forecast(
+            sum(&is_this_month).0,
+            &before,
+            today.days_in_month() - today.day(),
+        ),
+    }
+}
+
+/// What a month comes to that has cost so much, by what days before cost, with so many days left.
+fn forecast(spent: f64, before: &[f64], left: i8) -> Option<MonthForecast> {
+    if before.is_empty() {
+        return None;
+    }
+    let (days, left) = (before.len() as f64, f64::from(left));
+    let mean = before.iter().sum::<f64>() / days;
+    let squares = before.iter().map(|dollars| (dollars - mean).powi(2));
+    let deviation = (squares.sum::<f64>() / (days - 1.0).max(1.0)).sqrt();
+    let (dollars, margin) = (spent + mean * left, FOUR_OF_FIVE * deviation * left.sqrt());
+    Some(MonthForecast {
+        dollars,
+        least_dollars: (dollars - margin).max(spent),
+        most_dollars: dollars + margin,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_month_goes_on_as_the_days_before_went() {
+        assert_eq!(forecast(9.0, &[], 10), None);
+        let steady = forecast(9.0, &[2.0; 5], 10).expect("a forecast");
+        assert_eq!(
+            (steady.dollars, steady.least_dollars, steady.most_dollars),
+            (29.0, 29.0, 29.0)
+        );
+        let uneven = forecast(9.0, &[0.0, 4.0], 4).expect("a forecast");
+        assert_eq!(uneven.dollars, 17.0);
+        // Less than was spent already it cannot be.
+        assert!(uneven.most_dollars > 24.0 && uneven.least_dollars >= 9.0);
+        let margin = uneven.most_dollars - uneven.dollars;
+        assert!((uneven.least_dollars - (17.0 - margin)).abs() < 1e-9);
+        let none_left = forecast(9.0, &[0.0, 4.0], 0).expect("a forecast");
+        assert_eq!(
+            (none_left.least_dollars, none_left.most_dollars),
+            (9.0, 9.0)
+        );
+    }
+}
