@@ -3,11 +3,14 @@
 //! The index of words names the messages that may tell of a start; from the first of them on the session is read.
 //! Deliberately absent: what a message says of it ([`crate::model::background`]), and whether anything runs on the machine.
 
+use std::collections::HashSet;
+
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::background::{OpenWork, Register, tells_of_start};
 use crate::model::query::Query;
-use crate::model::{EntryId, Millis};
+use crate::model::{EntryId, Millis, RefName};
+use crate::repo::kept::{KeptSource, format_of};
 use crate::repo::repository::Repo;
 use crate::repo::{load, path};
 use crate::store::{CommitRow, Ranking, View};
@@ -21,6 +24,8 @@ const WORDS: &str = "background backgrounded session shellid agentid resumedagen
 const UNINDEXED_BYTES: u64 = 1 << 20;
 /// How many messages before a start its call stands at most.
 const BEFORE: u64 = 64;
+/// A path with fewer commits is read without asking the index.
+const FEW: u64 = 512;
 /// How many messages are read together.
 const TOGETHER: usize = 256;
 /// How many of the newest messages are read where no index names any.
@@ -38,9 +43,9 @@ impl Repo {
         let Some(end) = view.commit(tip)?.map(|row| row.depth) else {
             return Ok(Vec::new());
         };
-        if path::session_of(&*view, tip)?.is_none() {
+        let Some((session, _)) = path::session_of(&*view, tip)? else {
             return Ok(Vec::new());
-        }
+        };
         let Some(first) = first(&*view, tip, end)? else {
             return Ok(Vec::new());
         };
@@ -53,12 +58,33 @@ impl Repo {
                 register.take(&message, (EntryId::of(row.hash), row.commit.time));
             }
         }
-        Ok(register.open())
+        let mut open = register.open();
+        if !open.is_empty() {
+            let ended = ended(&*view, &session)?;
+            open.retain(|work| !ended.contains(&work.id));
+        }
+        Ok(open)
     }
+}
+
+/// What the records of a session say to have ended, beside its messages.
+fn ended(view: &dyn View, session: &RefName) -> Result<HashSet<String>> {
+    let mut ended = HashSet::new();
+    for source in view.sources(session)? {
+        let format = format_of(view, source.id)?;
+        if let Some(read) = format.and_then(|format| format.ended) {
+            ended.extend(read(&KeptSource::new(view, source.id, source.size_bytes))?);
+        }
+    }
+    Ok(ended)
 }
 
 /// How far from the root the first message may stand that tells of a start; none: none does.
 fn first(view: &dyn View, tip: &CommitHash, end: u64) -> Result<Option<u64>> {
+    // What the index has of a word grows with the repository, and a short session is read sooner.
+    if end < FEW {
+        return Ok(Some(0));
+    }
     if view.unweighed_bytes()? > UNINDEXED_BYTES {
         return Ok(Some(end.saturating_sub(MOST)));
     }

@@ -28,8 +28,8 @@ impl Session {
         let parent = self.lines.last().map(|line| line["uuid"].clone());
         self.lines.push(json!({
             "type": kind, "uuid": format!("r{number}"), "parentUuid": parent, "sessionId": ID,
-            "cwd": self.sandbox.work(), "timestamp": format!("2026-03-14T10:{number:02}:00.000Z"), "version": "2.1.330",
-            "message": { "role": kind, "content": content },
+            "cwd": self.sandbox.work(), "timestamp": format!("2026-03-14T{:02}:{:02}:00.000Z", 10 + number / 60 % 12, number % 60),
+            "version": "2.1.330", "message": { "role": kind, "content": content },
         }));
         self
     }
@@ -204,4 +204,77 @@ fn what_runs_on_a_path_that_goes_on_is_told_and_a_conversation_of_tracts_own_has
         .output()
         .expect("it runs");
     assert!(log.stdout.is_empty(), "{log:?}");
+}
+
+/// Codex says that a process has ended in an event that is no message.
+#[test]
+fn a_process_of_codex_runs_until_an_event_says_that_it_has_ended() {
+    let sandbox = Sandbox::new();
+    let line = |second: usize, kind: &str, payload: Value| {
+        json!({ "timestamp": format!("2026-03-14T10:00:{second:02}.000Z"), "type": kind, "payload": payload }).to_string()
+    };
+    let mut lines = vec![
+        line(
+            0,
+            "session_meta",
+            json!({ "id": "01a0a017-0000-7000-8000-00000000000b", "timestamp": "2026-03-14T10:00:00.000Z",
+            "cwd": sandbox.work(), "originator": "codex_cli_rs", "cli_version": "0.118.0" }),
+        ),
+        line(
+            1,
+            "response_item",
+            json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "Serve it." }] }),
+        ),
+    ];
+    for (number, command) in ["npm run dev", "go test ./..."].into_iter().enumerate() {
+        let call = format!("call_{number}");
+        lines.push(line(
+            2 + 2 * number,
+            "response_item",
+            json!({ "type": "function_call", "name": "exec_command",
+            "arguments": json!({ "cmd": command }).to_string(), "call_id": call }),
+        ));
+        let output = format!(
+            "Chunk ID: 8c{number}\nWall time: 1.0 seconds\nProcess running with session ID 496{number}\nOutput:\n"
+        );
+        lines.push(line(
+            3 + 2 * number,
+            "response_item",
+            json!({ "type": "function_call_output", "call_id": call, "output": output }),
+        ));
+    }
+    let running = |lines: &[String]| {
+        let name = "rollout-2026-03-14T10-00-00-01a0a017-0000-7000-8000-00000000000b.jsonl";
+        sandbox.write(name, lines.join("\n") + "\n");
+        sandbox.ok(&["-q", "import", name]);
+        let status = sandbox.ok(&["status"]);
+        let running = status.lines().filter(|line| line.starts_with("Running"));
+        running
+            .map(|line| line.rsplit(": ").next().expect("a command").to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(running(&lines), ["npm run dev", "go test ./..."]);
+    lines.push(line(8, "event_msg", json!({ "type": "exec_command_end", "call_id": "call_1", "process_id": "4961", "exit_code": 0 })));
+    lines.push(line(9, "response_item", json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "It is served." }] })));
+    assert_eq!(running(&lines), ["npm run dev"]);
+}
+
+/// Of a long session the index says where to begin.
+#[test]
+fn what_was_started_long_ago_is_told_in_a_long_session() {
+    let mut session = Session::new();
+    for number in 0..300 {
+        session.say("user", json!(format!("Count to {number}.")));
+    }
+    server(&mut session);
+    for number in 300..900 {
+        session.say("user", json!(format!("Count to {number}.")));
+    }
+    let status = session.status();
+    assert!(
+        status.contains("shell bq7x") && status.lines().count() == 1,
+        "{status}"
+    );
+    session.ended("bq7x");
+    assert_eq!(session.status(), "");
 }
