@@ -280,6 +280,6 @@ mod tests {
         }
         let definitions = serde_json::to_string(&tools::definitions()).expect("JSON");
         let tokens = Counter::of(Encoding::default()).text(&definitions);
-        assert!(tokens <= 900, "{tokens} tokens");
+        assert!(tokens <= 700, "{tokens} tokens");
     }
 }

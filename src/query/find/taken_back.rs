@@ -42,7 +42,10 @@ impl Visibility {
         hidden_by: Option<HiddenBy>,
     ) -> Result<Option<TakenBy>> {
         let by = match hidden_by {
-            Some(HiddenBy::Hide { commit, kind }) if kind == HideKind::Drop => {
+            Some(HiddenBy::Hide {
+                commit,
+                kind: HideKind::Drop,
+            }) => {
                 let hide = hide(view, &commit)?.filter(|(hide, _)| !hide.is_move());
                 hide.map(|(hide, row)| TakenBy::Hide(Box::new((hide, row))))
             }
@@ -101,17 +104,21 @@ fn hide(view: &dyn View, commit: &CommitHash) -> Result<Option<(Hide, CommitRow)
     })
 }
 
-/// By a hide: what it put in place; where it took all up to the end of then, what was said next.
+/// By a hide: what it put in place; where it took all up to the end of then, what was said next. A hide without a time
+/// is as old as that.
 fn by_hide(view: &dyn View, end: &CommitHash, hide: &Hide, row: &CommitRow) -> Result<TakenBack> {
+    let (said, time) = match takes_the_end(view, end, hide, row)? {
+        true => next(view, end, row.depth + 1)?,
+        false => (None, None),
+    };
     let instead = match hide.replacements.first() {
         Some(first) => {
             let entry = EntryId::replacement(row.hash, 0, hide.replacements.len());
             chosen(view, entry, &first.content)?
         }
-        None if takes_the_end(view, end, hide, row)? => next(view, end, row.depth + 1)?.0,
-        None => None,
+        None => said,
     };
-    let time = row.commit.time;
+    let time = row.commit.time.or(time);
     Ok(TakenBack { time, instead })
 }
 
