@@ -321,7 +321,7 @@ fn what_was_taken_back_says_so_and_comes_last() {
             "copilot-cli/hidden.jsonl",
             "millstone roof",
             "A millstone.",
-            "Begin anew, with the roof.",
+            "Begin anew",
         ),
     ] {
         let sandbox = Sandbox::new();
