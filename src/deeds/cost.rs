@@ -659,7 +659,7 @@ impl CostParams {
     pub fn checked(at: &At<'_>) -> Result<Spending, ApiError> {
         spending(at)?.ok_or_else(|| {
             ApiError::params("neither budget.day nor budget.month is set")
-                .with_hint("tract config budget.day 5 allows five dollars a day")
+                .with_hint("`tract config budget.day 5` allows five dollars a day")
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use crate::context::OrderEntry;
 use crate::hash::CommitHash;
 use crate::model::pattern::Pattern;
 use crate::model::{EntryId, Message, Operation, Part, Role, call, preview};
-use crate::query::FindOptions;
+use crate::query::{FindOptions, SearchOptions};
 use crate::render::edit::{Edits, changed_files};
 
 /// Which messages, and how many around them.
@@ -27,6 +28,12 @@ pub struct ReadParams {
     /// So many messages on each side, too, hidden ones among them.
     #[serde(default)]
     pub around: usize,
+    /// Only if it is in the history of this commit.
+    #[serde(default)]
+    pub within: Option<String>,
+    /// Only if it is in a conversation that ran in this directory or below it.
+    #[serde(default)]
+    pub directory: Option<String>,
 }
 
 /// Messages in the conversation's order, hidden ones among them.
@@ -50,6 +57,63 @@ pub struct ReadMessage {
     /// The message, in the form of docs/object-format.md, "Content".
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub message: Message,
+}
+
+/// The kind of error that says that a message is not where it was looked for, though it may be elsewhere.
+pub const ELSEWHERE: &str = "elsewhere";
+
+/// The conversations in which messages are looked for; all unless given.
+struct Bounds {
+    within: Option<CommitHash>,
+    directory: Option<PathBuf>,
+}
+
+impl Bounds {
+    fn of(at: &At<'_>, within: Option<&str>, directory: Option<&str>) -> Result<Self, ApiError> {
+        let within = within.map(|rev| at.resolve(Some(rev)));
+        let directory = directory.map(|named| {
+            let base = at.host.directory().unwrap_or_default();
+            at.repo.directory_named(named, &base)
+        });
+        Ok(Self {
+            within: within.transpose()?,
+            directory: directory.transpose()?,
+        })
+    }
+
+    fn places(&self) -> SearchOptions<()> {
+        SearchOptions {
+            within: self.within,
+            directory: self.directory.clone(),
+            ..SearchOptions::of(())
+        }
+    }
+
+    /// The end of a conversation in these bounds that has a commit: `end`, if it is one.
+    fn end(
+        &self,
+        at: &At<'_>,
+        commit: &CommitHash,
+        end: CommitHash,
+        named: &str,
+    ) -> Result<CommitHash, ApiError> {
+        if self.within.is_none() && self.directory.is_none() {
+            return Ok(end);
+        }
+        let places = self.places();
+        if at.repo.conversation_with(&at.on, &end, &places)?.is_some() {
+            return Ok(end);
+        }
+        let other = at.repo.conversation_with(&at.on, commit, &places)?;
+        other.ok_or_else(|| {
+            let what = format!("'{named}' is in none of these conversations");
+            let refused = ApiError::refused(what);
+            ApiError {
+                kind: ELSEWHERE.to_owned(),
+                ..refused
+            }
+        })
+    }
 }
 
 /// A conversation in its order, hidden messages among them.
@@ -108,8 +172,10 @@ impl Method for ReadParams {
     type Answer = ReadAnswer;
 
     fn act(self, at: &mut At<'_>) -> Result<ReadAnswer, ApiError> {
+        let bounds = Bounds::of(at, self.within.as_deref(), self.directory.as_deref())?;
         let first = at.repo.resolve_picked(&at.on, &self.rev)?;
-        let conversation = Conversation::at(at, &first.tip)?;
+        let end = bounds.end(at, &first.entry.commit, first.tip, &self.rev)?;
+        let conversation = Conversation::at(at, &end)?;
         let from = conversation.place(&first.entry)?;
         let to = match &self.last {
             Some(last) => conversation.place(&at.repo.resolve_picked(&at.on, last)?.entry)?,
@@ -140,8 +206,11 @@ const TOGETHER: usize = 256;
 pub struct DroppedParams {
     /// The compaction, truncation or clear; the newest on the path to HEAD unless given.
     pub rev: Option<String>,
-    /// Whose newest compaction, truncation or clear; HEAD's path unless given.
+    /// Whose newest compaction, truncation or clear; HEAD's path unless given. With `rev`, only one in the history of
+    /// this commit.
     pub within: Option<String>,
+    /// Only one in a conversation that ran in this directory or below it.
+    pub directory: Option<String>,
 }
 
 /// What a hide took out of the context.
@@ -202,6 +271,10 @@ impl Method for DroppedParams {
         let Some(hide) = hide else {
             return Ok(DroppedAnswer::default());
         };
+        let named = self.rev.as_deref();
+        let within = self.within.as_deref().filter(|_| named.is_some());
+        let bounds = Bounds::of(at, within, self.directory.as_deref())?;
+        bounds.end(at, &hide, hide, named.unwrap_or_default())?;
         let shown = at.repo.show(&hide, at.encoding()?)?;
         let Operation::Hide(kind) = &shown.row.commit.operation else {
             return Err(ApiError::params(format!("{} hides nothing", hide.short())));
@@ -288,6 +361,8 @@ pub struct DidParams {
     pub error: Option<String>,
     /// Only in the history of this commit; in all history unless given.
     pub within: Option<String>,
+    /// Only in conversations that ran in this directory or below it.
+    pub directory: Option<String>,
     /// At most so many; 10 unless given.
     pub limit: Option<usize>,
 }
@@ -320,6 +395,9 @@ pub struct Act {
     /// What the assistant said or did next, in a line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// The directory that the session ran in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
 }
 
 /// How many acts are told unless somebody says.
@@ -342,7 +420,7 @@ impl Method for DidParams {
             (None, None, Some(text)) => (text, Role::Tool),
             _ => return Err(ApiError::params("one of 'path', 'command', 'error'")),
         };
-        let within = self.within.as_deref().map(|rev| at.resolve(Some(rev)));
+        let bounds = Bounds::of(at, self.within.as_deref(), self.directory.as_deref())?;
         let limit = self.limit.unwrap_or(ACTS);
         // A path may be spelt otherwise than a call spells it: its last name is looked for, in all that has it.
         let names = text.rsplit(['/', '\\']);
@@ -352,10 +430,9 @@ impl Method for DidParams {
             _ => (text.as_str(), limit.saturating_mul(4)),
         };
         let options = FindOptions {
-            within: within.transpose()?,
             role: Some(role),
             limit: most,
-            ..FindOptions::new(Pattern::text(pattern)?)
+            ..bounds.places().asking(Pattern::text(pattern)?)
         };
         let found = at.repo.find_messages(&at.on, &options, &mut |_| Ok(()))?;
         let mut conversations: HashMap<CommitHash, Conversation> = HashMap::new();
@@ -380,7 +457,11 @@ impl Method for DidParams {
             };
             let end = (place + BEHIND).min(conversation.entries.len());
             let around = conversation.read(at, first..end)?;
-            acts.extend(self.acts(&around, place - first, text));
+            let found_acts = self.acts(&around, place - first, text).into_iter();
+            acts.extend(found_acts.map(|act| Act {
+                directory: found.session.directory.clone(),
+                ..act
+            }));
             if acts.len() >= limit {
                 break;
             }
@@ -486,6 +567,7 @@ fn act(around: &[ReadMessage], at: usize, part: &Part) -> Option<Act> {
         result: result.map(|(content, _)| ending(&text(content))),
         is_error: result.is_some_and(|(_, is_error)| is_error),
         next: next.map(|read| preview(&read.message)),
+        directory: None,
     })
 }
 

@@ -127,7 +127,7 @@ impl WrittenTime {
         };
         found.ok_or_else(|| {
             ApiError::params(format!("'{text}' is neither a date nor an age"))
-                .with_hint("2026-01-31, 2026-01-31T14:00, or an age: 30min, 5h, 2d, 3w, 1mo, 1y")
+                .with_hint("2026-01-31, 2026-01-31T14:00, yesterday, last week, or an age: 30min, 5h, 2d, 3w, 1mo, 1y")
         })
     }
 }

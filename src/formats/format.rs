@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::formats::shared::head::SourceHead;
 use crate::formats::shared::recorded::RecordedRequest;
 use crate::formats::shared::rows::Tables;
-use crate::formats::shared::running::ReadRunning;
+use crate::formats::shared::running::{ReadEnded, ReadRunning};
 use crate::formats::shared::sent::ReadSent;
 use crate::formats::shared::stream::reader::EventReader;
 use crate::formats::{Continuer, Descent, Exporter, Importer};
@@ -58,6 +58,8 @@ pub struct Format {
     pub recorded: Option<ReadRecorded>,
     /// What its client sends otherwise while it runs, if that is known.
     pub running: Option<ReadRunning>,
+    /// Which work in the background its records say to have ended, where they say more of that than messages do.
+    pub ended: Option<ReadEnded>,
     /// The session of which a record is a copy, by its id, where records say so.
     pub copied_from: fn(record: &str) -> Option<String>,
     /// The name of the request that a record's reply answers, where records say it: copies of a reply have the same name,
@@ -373,6 +375,7 @@ impl Format {
             contents_of: None,
             recorded: None,
             running: None,
+            ended: None,
             copied_from: |_| None,
             request_of: None,
             injected: None,

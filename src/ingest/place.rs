@@ -14,9 +14,6 @@ use crate::repo::{by_branch, load, path};
 use crate::store::{CommitRow, SessionRow, SourceRow, Tx, View};
 use crate::upkeep::erase::ERASED;
 
-/// What the names of a session's further paths begin with, before a number.
-const LEAF: &str = "leaf-";
-
 /// How many commits a last group has at most.
 const LAST_GROUP: usize = 64;
 
@@ -242,7 +239,7 @@ impl Placement {
             };
             // A copy of the file may tell otherwise what was taken back: neither takes the other's place.
             if self.outcome == Outcome::Unchanged
-                && name.starts_with(LEAF)
+                && name.starts_with(RefName::LEAF)
                 && let Some(known) = load::tip(tx, &self.name.path(&name)?)?
                 && !tx.is_ancestor(&known, &tip)?
                 && let Some(end) = end
@@ -256,7 +253,7 @@ impl Placement {
             let theirs = self.name.path(&name)?;
             let old = tx.reference(&theirs)?;
             let own = old.as_ref().and_then(RefValue::commit);
-            let own = own.filter(|_| !name.starts_with(LEAF));
+            let own = own.filter(|_| !name.starts_with(RefName::LEAF));
             // A purge may have erased the file of its own.
             let has_file = !tx.sources(&theirs)?.is_empty() || tx.origin(&theirs)?.is_some();
             let is_own = own.is_some() && has_file;
@@ -425,7 +422,7 @@ fn leaf(
         return Ok(None);
     }
     for number in 1.. {
-        let name = format!("{LEAF}{number}");
+        let name = format!("{}{number}", RefName::LEAF);
         let known = load::tip(view, &session.path(&name)?)?;
         let free = match known {
             None => true,

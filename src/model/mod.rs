@@ -6,6 +6,7 @@
 //! Plain data with its canonical form. Deliberately absent: storage, and any meaning of one commit
 //! beside another (that is [`crate::context`]).
 
+pub mod background;
 pub mod base64;
 pub mod budget;
 mod cached;

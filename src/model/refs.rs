@@ -187,6 +187,34 @@ impl RefName {
         format!("{self}/{}", nameable(name)).parse()
     }
 
+    /// What the names begin with, before a number, of further paths that a session has left.
+    pub const LEAF: &'static str = "leaf-";
+
+    /// The session that this is a further path of, or a sub-agent's.
+    pub fn above(&self) -> Option<Self> {
+        let (above, _) = self.0.rsplit_once('/')?;
+        let above = Self(above.to_owned());
+        above.as_session().is_some().then_some(above)
+    }
+
+    /// The session or branch that has left this path of it, if it is one that was left.
+    ///
+    /// ```
+    /// use tract::model::RefName;
+    ///
+    /// let left: RefName = "refs/heads/main/leaf-1".parse()?;
+    /// assert_eq!(left.left_by().unwrap().short(), "main");
+    /// assert_eq!("refs/heads/leaf-1".parse::<RefName>()?.left_by(), None);
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    pub fn left_by(&self) -> Option<Self> {
+        let (above, last) = self.0.rsplit_once('/')?;
+        let number = last.strip_prefix(Self::LEAF)?;
+        let is_number = !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit());
+        let is_below = above.matches('/').count() > 1;
+        (is_number && is_below).then(|| Self(above.to_owned()))
+    }
+
     /// The name beside this one for what wants the same: `NAME-2`, `NAME-3`, …
     pub fn numbered(&self, number: usize) -> Self {
         Self(format!("{self}-{number}"))

@@ -1,5 +1,6 @@
 //! The words of a text, as a ranked search knows them: without case and accents, English ones by
-//! their stems, identifiers whole and by their parts, Chinese, Japanese and Korean text in pairs of characters.
+//! their stems, identifiers whole and by their parts, text of scripts without spaces (Chinese, Japanese, Korean, Thai,
+//! Lao, Khmer, Burmese) in pairs of characters.
 //!
 //! `parseConfig`, `parse_config` and `parse-config` are the same whole, with the same parts. Two
 //! words are the same if they come out the same, nothing else: whatever finds by these words may
@@ -202,16 +203,16 @@ impl Cutter {
             if joint(text, here).is_some() {
                 if c == '_' || c == '-' {
                     joints += 1;
-                    self.ends(start..here, before.is_some_and(is_cjk));
+                    self.ends(start..here, before.is_some_and(is_unspaced));
                     (start, before) = (here + c.len_utf8(), None);
                 }
                 continue;
             }
             let parts = before.is_some_and(|before: char| {
-                is_cjk(before) != is_cjk(c) || (before.is_lowercase() && c.is_uppercase())
+                is_unspaced(before) != is_unspaced(c) || (before.is_lowercase() && c.is_uppercase())
             });
             if parts {
-                self.ends(start..here, before.is_some_and(is_cjk));
+                self.ends(start..here, before.is_some_and(is_unspaced));
                 start = here;
             }
             // Accents go; what is not one, such as the mark in が, stays with its character.
@@ -221,7 +222,7 @@ impl Cutter {
             }
             before = Some(c);
         }
-        self.ends(start..at.end, before.is_some_and(is_cjk));
+        self.ends(start..at.end, before.is_some_and(is_unspaced));
         joints
     }
 
@@ -245,12 +246,23 @@ fn pairs(text: &str, part: &Part, found: &mut impl FnMut(WordPiece<'_>)) {
             is_whole: false,
         });
     };
-    let mut before: Option<usize> = None;
-    for (at, c) in here.char_indices() {
+    // A mark stands with its letter.
+    let mut starts = here.char_indices().filter(|(_, c)| !is_mark(*c));
+    let (mut before, mut from) = (None, 0);
+    if let Some((first, _)) = starts.next() {
+        from = first.min(from);
+    }
+    loop {
+        let next = starts.next().map(|(at, _)| at);
+        let end = next.unwrap_or(here.len());
         if let Some(before) = before {
-            told(before..at + c.len_utf8());
+            told(before..end);
         }
-        before = Some(at);
+        before = Some(from);
+        match next {
+            Some(next) => from = next,
+            None => break,
+        }
     }
     if before == Some(0) {
         told(0..here.len());
@@ -329,7 +341,8 @@ fn starts(text: &str, at: usize) -> Option<usize> {
         return byte.is_ascii_alphanumeric().then_some(1);
     }
     let c = text[at..].chars().next()?;
-    (is_accent(c) || !is_sign(c) && c.is_alphanumeric()).then_some(c.len_utf8())
+    let is_letter = is_accent(c) || is_mark(c) || !is_sign(c) && c.is_alphanumeric();
+    is_letter.then_some(c.len_utf8())
 }
 
 /// Whether this is an arrow, a line of a box, a tick or the like: none is a letter, and to say so at once is quicker.
@@ -376,6 +389,34 @@ pub fn is_cjk(c: char) -> bool {
         '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{31ff}'
         | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
         | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Whether words of this script stand without spaces: pairs of its characters are what is found.
+fn is_unspaced(c: char) -> bool {
+    is_cjk(c) || is_south_eastern(c)
+}
+
+/// Whether this is a letter or a mark of a script of South East Asia that puts no spaces between words.
+///
+/// # Source
+///
+/// Unicode's blocks Thai, Lao, Myanmar with its extensions, Khmer; without digits and punctuation.
+fn is_south_eastern(c: char) -> bool {
+    matches!(c,
+        '\u{e01}'..='\u{e3a}' | '\u{e40}'..='\u{e4e}' | '\u{e81}'..='\u{ece}' | '\u{edc}'..='\u{edf}'
+        | '\u{1000}'..='\u{103f}' | '\u{1050}'..='\u{108f}' | '\u{109a}'..='\u{109d}'
+        | '\u{1780}'..='\u{17d3}' | '\u{17dc}'..='\u{17dd}' | '\u{a9e0}'..='\u{a9ef}'
+        | '\u{a9fa}'..='\u{a9fe}' | '\u{aa60}'..='\u{aa7f}')
+}
+
+/// Whether this is a vowel or a tone of such a script that stands above, below or around a letter.
+fn is_mark(c: char) -> bool {
+    matches!(c,
+        '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}' | '\u{eb1}' | '\u{eb4}'..='\u{ebc}'
+        | '\u{ec8}'..='\u{ece}' | '\u{102b}'..='\u{103e}' | '\u{1056}'..='\u{1059}'
+        | '\u{105e}'..='\u{1060}' | '\u{1062}'..='\u{1064}' | '\u{1067}'..='\u{106d}'
+        | '\u{1071}'..='\u{1074}' | '\u{1082}'..='\u{108d}' | '\u{109a}'..='\u{109d}'
+        | '\u{17b4}'..='\u{17d3}' | '\u{17dd}')
 }
 
 /// What inflected forms of a folded word have in common. Only English ones are known.
@@ -518,6 +559,26 @@ mod tests {
         assert_eq!(words("東京都 東"), ["東京", "京都", "東"]);
         assert_eq!(words("가나tower東京"), ["가나", "tower", "東京"]);
         assert_eq!(words("がぎ ｶﾞ"), ["がぎ", "ガ"]);
+    }
+
+    #[test]
+    fn thai_lao_khmer_and_burmese_come_in_pairs_of_letters_with_their_marks() {
+        assert_eq!(words("ข้อมูล"), ["ข้อ", "อมู", "มูล"]);
+        // What stands in a longer text is found there.
+        for (text, part) in [
+            ("ระบบฐานข้อมูลเชื่อมต่อแล้ว", "ฐานข้อมูล"),
+            ("ຖານຂໍ້ມູນເຊື່ອມຕໍ່", "ຂໍ້ມູນ"),
+            ("មូលដ្ឋានទិន្នន័យ", "ទិន្នន័យ"),
+            ("ဒေတာဘေ့စ်ချိတ်ဆက်", "ချိတ်ဆက်"),
+        ] {
+            let (all, wanted) = (words(text), words(part));
+            assert!(wanted.len() > 1, "{wanted:?}");
+            assert!(
+                wanted.iter().all(|it| all.contains(it)),
+                "{wanted:?} {all:?}"
+            );
+        }
+        assert_eq!(words("ก parseX"), ["ก", "parsex", "pars"]);
     }
 
     #[test]

@@ -5,6 +5,8 @@ mod numbering;
 mod pages;
 mod sift;
 
+use std::collections::HashSet;
+
 use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
@@ -52,6 +54,8 @@ pub struct LogOptions {
     pub up_to: Option<Millis>,
     /// Only commits whose author has this in their name, program or run, whatever its case.
     pub author: Option<String>,
+    /// Only these commits.
+    pub only: Option<HashSet<CommitHash>>,
     /// Only what brings a message with this in it, which reads bodies.
     pub pattern: Option<Pattern>,
     /// What tokens are counted in.

@@ -18,6 +18,7 @@ pub mod newest_request;
 pub(crate) mod overview;
 pub mod provider;
 pub mod requests;
+mod running;
 pub mod shares;
 pub mod show;
 pub(crate) mod spread;
@@ -33,8 +34,8 @@ pub use file_edits::{
     CalledEdit, EditOutcome, EditedFile, EditsOfCall, FileEditOptions, FileEditRow, FileFate, Words,
 };
 pub use find::{
-    FindOptions, FindProgress, Found, HiddenBy, Neighbour, Origin, RankedOptions, RankedQuery,
-    SearchOptions,
+    Chosen, FindOptions, FindProgress, Found, HiddenBy, Neighbour, Origin, RankedOptions,
+    RankedQuery, SearchOptions, TakenBack,
 };
 pub use log::{LogOptions, LogPages, LogRow};
 pub use makeup::{Makeup, Stuff};
@@ -43,6 +44,7 @@ pub use newest_request::{NewestRequest, SentShape, newest_request, shape_sent, s
 pub use overview::{ConversationTip, Overview};
 pub use provider::{ProviderSays, TokenBudget};
 pub use requests::{AnsweredRequest, RequestsOn, answered_request, requests_of, requests_on};
+pub use running::RunningWork;
 pub use shares::{Bearer, MessageShare, Shares};
 pub use show::{Life, Shown, ShownPart};
 pub use spread::BillShare;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, NameOf, Result};
 use crate::hash::CommitHash;
 use crate::model::RefName;
-use crate::model::call::is_below;
+use crate::model::call::{is_below, last_name};
 use crate::model::pattern::Pattern;
 use crate::query::find::{FindOptions, SearchOptions};
 use crate::query::log::LogOptions;
@@ -171,9 +171,4 @@ impl Repo {
             _ => Ok(()),
         }
     }
-}
-
-fn last_name(path: &str) -> &str {
-    let path = path.trim_end_matches(['/', '\\']);
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

@@ -131,6 +131,14 @@ impl Calendar {
     /// Reads a moment as it was typed: a local date, or an age. `None`: it is neither.
     pub fn read(&self, text: &str, edge: Edge) -> Option<Millis> {
         let text = text.trim();
+        if let Some((first, next)) = self.spoken(text) {
+            return self.edge_of(first, next, edge);
+        }
+        let text = text.strip_prefix("since ").unwrap_or(text);
+        let one = ["a ", "an ", "one "]
+            .iter()
+            .find_map(|it| text.strip_prefix(it));
+        let text = &*one.map_or(text.to_owned(), |rest| format!("1 {rest}"));
         let millis = |zoned: Zoned| Millis(zoned.timestamp().as_millisecond());
         let local = |civil: DateTime| civil.to_zoned(self.zone.clone()).ok();
         let age: Option<Span> = text.strip_suffix("ago").unwrap_or(text).trim().parse().ok();
@@ -142,18 +150,75 @@ impl Calendar {
         }
         if text.len() == "2026-01-31".len() {
             let date: Date = text.parse().ok()?;
-            let next = date.checked_add(1.day()).ok()?;
-            return match edge {
-                Edge::Start => local(date.into()).map(millis),
-                Edge::End => local(next.into()).map(|next| Millis(millis(next).0 - 1)),
-            };
+            return self.edge_of(date, date.checked_add(1.day()).ok()?, edge);
         }
         match text.parse::<Timestamp>() {
             Ok(stamp) => Some(Millis(stamp.as_millisecond())),
             Err(_) => local(text.parse().ok()?).map(millis),
         }
     }
+
+    /// An end of the days from one to before another.
+    fn edge_of(&self, first: Date, next: Date, edge: Edge) -> Option<Millis> {
+        let local = |date: Date| {
+            let zoned = DateTime::from(date).to_zoned(self.zone.clone()).ok()?;
+            Some(zoned.timestamp().as_millisecond())
+        };
+        Some(Millis(match edge {
+            Edge::Start => local(first)?,
+            Edge::End => local(next)? - 1,
+        }))
+    }
+
+    /// The days that are meant by `today`, `yesterday`, `this week`, `last month`, `monday`: from one to before another.
+    fn spoken(&self, text: &str) -> Option<(Date, Date)> {
+        let text = text.to_lowercase();
+        let now = Timestamp::from_millisecond(self.now.0).ok()?;
+        let today = now.to_zoned(self.zone.clone()).date();
+        let day = |date: Date| Some((date, date.checked_add(1.day()).ok()?));
+        let back = |days: i64| today.checked_sub(days.days()).ok();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let (is_last, unit) = match words[..] {
+            ["today"] | ["this", "morning" | "afternoon" | "evening"] => return day(today),
+            ["yesterday"] | ["last", "night"] => return day(back(1)?),
+            ["this", unit] => (false, unit),
+            ["last", unit] | ["the", "last", unit] => (true, unit),
+            [unit] | ["on", unit] => (false, unit),
+            _ => return None,
+        };
+        let since_monday = i64::from(today.weekday().to_monday_zero_offset());
+        if let Some(wanted) = WEEKDAYS.iter().position(|name| *name == unit) {
+            let ago = (since_monday - wanted as i64).rem_euclid(7);
+            let ago = if is_last && ago == 0 { 7 } else { ago };
+            return day(back(ago)?);
+        }
+        if words.len() == 1 {
+            return None;
+        }
+        let (first, length) = match unit {
+            "week" => (back(since_monday)?, Span::new().weeks(1)),
+            "month" => (today.first_of_month(), Span::new().months(1)),
+            "year" => (today.first_of_year(), Span::new().years(1)),
+            _ => return None,
+        };
+        let first = match is_last {
+            true => first.checked_sub(length).ok()?,
+            false => first,
+        };
+        Some((first, first.checked_add(length).ok()?))
+    }
 }
+
+/// The days of a week.
+const WEEKDAYS: [&str; 7] = [
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+];
 
 #[cfg(test)]
 mod tests {
@@ -183,6 +248,38 @@ mod tests {
                 "2 days ago"
             ]
         );
+    }
+
+    #[test]
+    fn times_are_read_as_people_say_them() {
+        // A Friday.
+        let calendar = calendar("2026-01-23T14:21:48Z");
+        let read = |text: &str| {
+            let edges = [Edge::Start, Edge::End].map(|edge| {
+                let time = calendar.read(text, edge);
+                time.map_or("-".to_owned(), |time| calendar.absolute(time))
+            });
+            edges.join(" to ")
+        };
+        for (text, wanted) in [
+            ("today", "2026-01-23 00:00:00 to 2026-01-23 23:59:59"),
+            ("Yesterday", "2026-01-22 00:00:00 to 2026-01-22 23:59:59"),
+            ("this week", "2026-01-19 00:00:00 to 2026-01-25 23:59:59"),
+            ("last week", "2026-01-12 00:00:00 to 2026-01-18 23:59:59"),
+            ("last month", "2025-12-01 00:00:00 to 2025-12-31 23:59:59"),
+            ("this year", "2026-01-01 00:00:00 to 2026-12-31 23:59:59"),
+            ("friday", "2026-01-23 00:00:00 to 2026-01-23 23:59:59"),
+            ("last friday", "2026-01-16 00:00:00 to 2026-01-16 23:59:59"),
+            ("on monday", "2026-01-19 00:00:00 to 2026-01-19 23:59:59"),
+            ("an hour ago", "2026-01-23 13:21:48 to 2026-01-23 13:21:48"),
+            ("2 days ago", "2026-01-21 14:21:48 to 2026-01-21 14:21:48"),
+            ("a week ago", "2026-01-16 14:21:48 to 2026-01-16 14:21:48"),
+            ("week", "- to -"),
+            ("last decade", "- to -"),
+            ("soon", "- to -"),
+        ] {
+            assert_eq!(read(text), wanted, "{text}");
+        }
     }
 
     #[test]

@@ -236,12 +236,14 @@ fn what_was_edited_is_found_and_what_it_was_before() {
     b48c3e7  2026-03-14 12:03:00  assistant    main:2
         which door?
     a312e18  2026-03-14 12:02:00  user         main:1 (another text now)
+        (taken back on 2026-03-14 12:05:00; chosen instead: a312e18 open the green door)
         open the red door
     ");
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", "RED", "--op", "append"]), @r"
     0919c9b  2026-03-14 12:04:00  user  main:3
         the red one
     a312e18  2026-03-14 12:02:00  user  main:1 (another text now)
+        (taken back on 2026-03-14 12:05:00; chosen instead: a312e18 open the green door)
         open the red door
     ");
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", "e", "HEAD~2"]), @r"
@@ -339,7 +341,7 @@ fn options_narrow_what_is_found() {
     exit code: 2
     --- stderr
     error: 'soon' is neither a date nor an age
-    hint: 2026-01-31, 2026-01-31T14:00, or an age: 30min, 5h, 2d, 3w, 1mo, 1y
+    hint: 2026-01-31, 2026-01-31T14:00, yesterday, last week, or an age: 30min, 5h, 2d, 3w, 1mo, 1y
     ");
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", "x", "--op", "squash"]), @r"
     exit code: 2

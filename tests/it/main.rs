@@ -6,6 +6,7 @@ mod anonymous;
 mod arguments;
 mod attesting;
 mod auditing;
+mod background;
 mod backing_up;
 mod bad_use;
 mod between_agents;
@@ -111,6 +112,7 @@ mod reading;
 mod readme;
 mod real_sessions;
 mod rebasing;
+mod recalling;
 #[cfg(unix)]
 mod recipes;
 mod recorded;

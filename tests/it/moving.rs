@@ -212,7 +212,7 @@ fn an_undo_to_a_point_that_is_none_says_so() {
     exit code: 2
     --- stderr
     error: 'soon' is neither a date nor an age
-    hint: 2026-01-31, 2026-01-31T14:00, or an age: 30min, 5h, 2d, 3w, 1mo, 1y
+    hint: 2026-01-31, 2026-01-31T14:00, yesterday, last week, or an age: 30min, 5h, 2d, 3w, 1mo, 1y
     $ tract undo --dry-run
     exit code: 2
     --- stderr

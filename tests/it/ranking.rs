@@ -29,22 +29,25 @@ fn the_best_answer_comes_first_in_whatever_form_and_order() {
     insta::assert_snapshot!(sandbox.tract(&["find", "redesigned websites proposal"]), @r"
     c553dfd  2026-03-14 12:02:00  user       main:1
         Here are three website redesign proposals.
-    c99953b  2026-03-14 12:04:00  user       main:3
-        A proposal, nothing more.
     9d0c0d4  2026-03-14 12:03:00  assistant  main:2
         The website is down.
+    c99953b  2026-03-14 12:04:00  user       main:3
+        A proposal, nothing more.
     ");
-    // What is hidden is in its place, and says what brings it back.
+    // What was dropped comes last, and says what brings it back.
     sandbox.ok(&["drop", "--force", ":1"]);
+    let found = sandbox.ok(&["find", "redesigned websites proposal"]);
+    let last = found.find("c553dfd").map(|at| &found[at..]);
+    let last = last.unwrap_or_else(|| panic!("{found}"));
+    assert!(
+        last.contains("main hidden (dropped by ") && last.contains("(taken back on 2026-03-14"),
+        "{last}"
+    );
+    assert!(
+        last.ends_with("\n    back: tract restore c553dfd\n"),
+        "{last}"
+    );
     let first = sandbox.tract(&["find", "redesigned websites proposal", "-n", "1"]);
-    assert!(
-        first.starts_with("c553dfd  2026-03-14 12:02:00  user  main hidden (dropped by "),
-        "{first}"
-    );
-    assert!(
-        first.contains("\n    back: tract restore c553dfd\n"),
-        "{first}"
-    );
     assert!(
         first.ends_with("hint: more matches, less relevant: -n 0\n"),
         "{first}"
@@ -163,10 +166,10 @@ fn what_tract_itself_told_comes_last_and_says_so() {
     2752bf2  2026-01-05 10:00:04  assistant  main:4
         They were proposals of mine.
     30037f2  2026-01-05 10:00:03  tool       main:3  Bash tract find 'website proposals'
-        (told by tract itself)
+        (told by a memory)
         abcdef1 website proposals, website proposals
     bd9acd5  2026-01-05 10:00:02  assistant  main:2
-        (told by tract itself)
+        (told by a memory)
         Bash command="tract find 'website proposals'"
     "#);
 }

@@ -65,7 +65,7 @@ impl Client {
     }
 
     /// What a tool says, and whether it is an error.
-    fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
+    pub fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
         let answer = self.ask(
             "tools/call",
             json!({ "name": tool, "arguments": arguments }),
@@ -466,6 +466,8 @@ fn a_tool_says_what_it_takes_and_takes_it_however_it_is_spelt() {
             properties.values().all(|it| it["type"].is_string()),
             "{tool}"
         );
+        let has_words = |it: &Value| it["description"].as_str().is_some_and(|it| it.len() > 2);
+        assert!(properties.values().all(has_words), "{tool}");
     }
     let whole = client.told("read", json!({ "id": ":1", "around": 1 }));
     for around in [json!("1"), json!(1.0), json!("1.0")] {
@@ -501,6 +503,41 @@ fn a_tool_says_what_it_takes_and_takes_it_however_it_is_spelt() {
         ),
     ] {
         assert_eq!(client.call(tool, arguments), (wanted.to_owned(), true));
+    }
+    // Errors speak of tools: an agent has no shell.
+    for (tool, arguments) in [
+        ("read", json!({ "id": "0123abcd" })),
+        ("read", json!({ "id": "main~99" })),
+        ("read", json!({ "id": ":99" })),
+        ("read", json!({ "id": ":2..:1" })),
+        ("read", json!({ "id": ":/nobody said that" })),
+        ("dropped", json!({ "compaction": "nothing" })),
+        ("dropped", json!({ "compaction": ":1" })),
+        ("recall", json!({ "query": "-x" })),
+        (
+            "recall",
+            json!({ "query": "two", "since": "the other day" }),
+        ),
+        ("did", json!({})),
+        ("pin", json!({ "id": "0123abcd" })),
+    ] {
+        let (told, is_error) = client.call(tool, arguments.clone());
+        assert!(is_error, "{tool} {arguments}: {told}");
+        let has_shell = ["tract ", "--", "\u{60}"]
+            .iter()
+            .any(|it| told.contains(it));
+        assert!(!has_shell, "{tool} {arguments}: {told}");
+    }
+    let (told, _) = client.call("read", json!({ "id": ":99" }));
+    assert_eq!(told, "there is no message ':99': they go from :1 to :2");
+    for since in [
+        "yesterday",
+        "last week",
+        "2 days ago",
+        "a month ago",
+        "monday",
+    ] {
+        client.told("recall", json!({ "query": "two", "since": since }));
     }
     client.send(r#"{"id": 77, "method": 5}"#);
     let refused = client.next();

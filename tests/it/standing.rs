@@ -182,7 +182,7 @@ fn memory_has_no_word_of_another_project_unless_it_is_asked_for() {
     ];
     let alpha = told("alpha", &near);
     assert!(
-        alpha.contains("In this directory's newest conversation"),
+        alpha.contains("In the conversation that is checked out here"),
         "{alpha}"
     );
     assert!(
@@ -204,7 +204,7 @@ fn memory_has_no_word_of_another_project_unless_it_is_asked_for() {
     let all = [("recall", json!({ "query": "done", "where": "all" }))];
     let told_all = told("alpha", &all);
     assert!(
-        told_all.contains("In all conversations") && told_all.contains("Done. (beta 1)"),
+        told_all.contains("In project beta") && told_all.contains("Done. (beta 1)"),
         "{told_all}"
     );
 

@@ -7,7 +7,7 @@ use indicatif::ProgressBar;
 use tract::Error;
 use tract::deeds::{At, FindParams};
 use tract::model::{EntryId, HideKind, Operation, RefName};
-use tract::query::{FindProgress, Found, HiddenBy, Neighbour};
+use tract::query::{FindProgress, Found, HiddenBy, Neighbour, TakenBack};
 use tract::render::{Calendar, Label, Line, excerpt, plural, row, table};
 use tract::repo::{On, Repo};
 
@@ -18,7 +18,9 @@ use crate::cli::{App, Exit, Failure, Result, Ui, listing, progress};
 /// Finds messages by their words, the best answer first, in the history of all branches, tags and sessions. It looks
 /// in text, thinking, tool calls and results, in hidden messages, and in texts that edits replaced. The words may
 /// stand in any order and form ("proposals" finds "proposal"), and the more of them a message has, the better. A word
-/// with a part of an identifier finds the whole of it. Messages that tract's own results repeat come last.
+/// with a part of an identifier finds the whole of it. What was taken back (by a
+/// rewind, a drop, a skip or an edit) comes last, with what was chosen instead. So do questions that were asked again,
+/// and what a memory tool repeats.
 ///
 /// "WORDS IN QUOTES" must stand like that, WORD* is any word that begins so, and what has -WORD in it is left out.
 /// With --exact, TEXT is searched for as it is; with --regex it is a regular expression, in which (?-i) makes case
@@ -158,13 +160,28 @@ fn list(
                 head.fit(Label::Dim.of(format!("\"{title}\"")), room);
             }
             ui.print(head.within(room))?;
+            if let Some(taken_back) = &one.taken_back {
+                let line = Label::Hide.of(INDENT.to_owned() + &retracted(taken_back, &calendar));
+                ui.print(line.within(room))?;
+            }
             if one.is_own {
-                ui.print(Label::Dim.of(format!("{INDENT}(told by tract itself)")))?;
+                ui.print(Label::Dim.of(format!("{INDENT}(told by a memory)")))?;
             }
             below(one, here, repo, ui)?;
         }
     }
     Ok(())
+}
+
+/// `(taken back on 2026-01-31 10:12; chosen instead: 3f2a91c Use the other one.)`
+fn retracted(taken_back: &TakenBack, calendar: &Calendar) -> String {
+    let when = taken_back.time.map(|time| calendar.absolute(time));
+    let when = when.map_or_else(String::new, |when| format!(" on {when}"));
+    let instead = taken_back.instead.as_ref().map(|chosen| {
+        let hash = chosen.entry.commit.short();
+        format!("; chosen instead: {hash} {}", chosen.preview)
+    });
+    format!("(taken back{when}{})", instead.unwrap_or_default())
 }
 
 /// What stands below the heading of a message: the lines that match, between its neighbours, and the way back.

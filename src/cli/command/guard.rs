@@ -10,7 +10,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use tract::deeds::{ApiError, At, digest};
+use tract::deeds::{ApiError, At, RunningFacts, digest};
 use tract::query::audit::{Heard, Keep};
 use tract::render::edit::changed_files;
 use tract::render::{Line, grouped, plural};
@@ -18,7 +18,7 @@ use tract::repo::On;
 
 use crate::cli::door::{Surroundings, Watch, Worker};
 use crate::cli::hook::Hook;
-use crate::cli::mcp::{Asking, Withheld};
+use crate::cli::mcp::{self, Asking, Withheld};
 use crate::cli::{App, Failure, Result, guarded};
 
 /// Say what a compaction must not lose, and give back what it lost
@@ -26,7 +26,7 @@ use crate::cli::{App, Failure, Result, guarded};
 /// As a hook of Claude Code or Codex it takes the client's JSON on standard input. At PreCompact it prints the facts
 /// that the summary must hold: pins word for word, open points, prompts, files, commands, errors, addresses, names
 /// and numbers, as room allows. At SessionStart after a compaction it prints what the summary lacks, for the model's
-/// next request. At PostCompact it prints nothing and audits the summary.
+/// next request. Both name agents and shells in the background that have no end in the session. At PostCompact it prints nothing and audits the summary.
 ///
 /// Pinned is what tract annotate --pin or the tool pin has marked, and a line that you begin with @pin while you
 /// talk to the agent; with @pin on a line of its own, all that you type there.
@@ -164,25 +164,26 @@ fn answer(args: &Args, hook: &Hook, app: &App) -> Result<Option<String>> {
     };
     let mut surroundings = Surroundings::of(app);
     match keep(&surroundings, event, &file, heard) {
-        Ok(keep) => say(event, args.chars.into(), &keep, app).map(Some),
+        Ok((keep, running)) => say(event, args.chars.into(), (&keep, &running), app).map(Some),
         Err(fault) => {
             // What cannot be written can still be said.
             surroundings.forget_repository();
-            if let Ok(keep) = keep(&surroundings, event, &file, heard) {
-                say(event, args.chars.into(), &keep, app)?;
+            if let Ok((keep, running)) = keep(&surroundings, event, &file, heard) {
+                say(event, args.chars.into(), (&keep, &running), app)?;
             }
             Err(fault.into())
         }
     }
 }
 
-/// Takes in what is new in the session's file; what a compaction of it must not lose, or has lost.
+/// Takes in what is new in the session's file; what a compaction of it must not lose, or has lost, and what was started
+/// in the background and has no end.
 fn keep(
     surroundings: &Surroundings,
     event: Event,
     file: &Path,
     heard: Heard<'_>,
-) -> Result<Keep, ApiError> {
+) -> Result<(Keep, Vec<RunningFacts>), ApiError> {
     Worker::new(surroundings).with_or_memory(Watch::none(), |at: &mut At<'_>| {
         let mut asking = Asking::default();
         asking.take_in(at, file, &format!("guard {}", event.name()), false)?;
@@ -194,12 +195,19 @@ fn keep(
             Some(name) => at.repo.head(&On::Branch(name))?.commit(),
             None => None,
         };
-        Ok(at.repo.keep(&tip, branch.as_ref(), heard, changed_files)?)
+        let keep = at.repo.keep(&tip, branch.as_ref(), heard, changed_files)?;
+        let running = at.repo.running(&tip)?;
+        Ok((keep, running.iter().map(Into::into).collect()))
     })
 }
 
 /// Prints what is for the model; in a sentence what that was.
-fn say(event: Event, chars: usize, keep: &Keep, app: &App) -> Result<String> {
+fn say(
+    event: Event,
+    chars: usize,
+    (keep, running): (&Keep, &[RunningFacts]),
+    app: &App,
+) -> Result<String> {
     let (before, after) = match event {
         Event::PreCompact => (MUST_HOLD, ""),
         Event::SessionStart if keep.is_compacted => (BEFORE, AFTER),
@@ -209,22 +217,30 @@ fn say(event: Event, chars: usize, keep: &Keep, app: &App) -> Result<String> {
             return Ok(format!("the summary says {said} of {} facts", keep.held));
         }
     };
-    let frame = before.chars().count() + after.chars().count() + 2;
+    let mut running = mcp::running(running, &app.calendar());
+    // It is short, and to start something twice costs most.
+    let most = running.floor_char_boundary(chars / 2);
+    running.truncate(most);
+    let running = running.trim_start().to_owned();
+    let texts = [before, after, &running];
+    let frame = 3 + texts.map(|text| text.chars().count()).iter().sum::<usize>();
     let mut room = chars.saturating_sub(frame);
-    let (digest, note) = loop {
+    let (digest, running, note) = loop {
         let mut digest = digest(keep, room);
+        let mut told = running.clone();
         let mut withheld = Withheld::with(app.secrets()?);
         withheld.text(&mut digest.text);
+        withheld.text(&mut told);
         let note = withheld.note().unwrap_or_default();
         // What stands in a secret's place may be longer than that, and the note takes room as well.
         let long = digest.text.chars().count() + note.chars().count() + 1;
         if note.is_empty() || long <= chars.saturating_sub(frame) || room == 0 {
-            break (digest, note);
+            break (digest, told, note);
         }
         room = room.saturating_sub(long - chars.saturating_sub(frame));
     };
-    if !digest.text.is_empty() {
-        let lines = [before, digest.text.trim_end(), &note, after];
+    if !digest.text.is_empty() || !running.is_empty() {
+        let lines = [before, digest.text.trim_end(), &running, &note, after];
         let lines = lines.iter().filter(|text| !text.is_empty());
         let text: String = lines.map(|text| format!("{text}\n")).collect();
         let mut out = io::stdout();

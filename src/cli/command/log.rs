@@ -50,6 +50,7 @@ Example:
   tract log -p -3              the newest three, with their texts
   tract log --tool bash -n 0   the input and output of bash
   tract log --prompts --since 2d --reverse
+  tract log --running              agents and shells in the background without an end
                                what the user asked in the last two days, oldest first
   tract log --grep 'parse_conf(' main
   tract log --author mara -n 0 what Mara committed
@@ -79,8 +80,8 @@ pub struct Args {
     format: Option<String>,
     /// Along both parents of merges, with lines for where branches parted and met
     #[arg(long, conflicts_with_all = [
-        "verbose", "patch", "op", "role", "prompts", "tool", "grep", "since", "until", "author", "reverse",
-        "format", "requests", "file", "files",
+        "verbose", "patch", "op", "role", "prompts", "tool", "grep", "since", "until", "author", "running",
+        "reverse", "format", "requests", "file", "files",
     ])]
     graph: bool,
     /// End each record with a NUL byte instead of a new line

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use tract::deeds::{self, At};
 use tract::ingest::{self, HeldSession};
 use tract::model::{Head, HideKind, Millis, RefName, Summed};
-use tract::query::{ProviderSays, Status};
-use tract::render::{Label, Line, grouped, plural, rounded, row, tokens};
+use tract::query::{ProviderSays, RunningWork, Status};
+use tract::render::{Calendar, Label, Line, grouped, plural, rounded, row, tokens};
 use tract::repo::Repo;
 
 use crate::cli::bisecting::by_hand;
@@ -25,6 +25,8 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 const CHECK_AFTER_MS: i64 = 30 * DAY_MS;
 /// How many cells the bar has.
 const BAR: usize = 20;
+/// How much work in the background is listed.
+const RUNNING: usize = 8;
 /// Under what `Tokens   ` is the name of.
 const INDENT: &str = "         ";
 /// What is said of a repository without commits.
@@ -54,6 +56,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     };
     let spending = deeds::spending(&At::new(&repo, on.clone(), app))?;
     let spending = spending.map(|it| it.budgets).unwrap_or_default();
+    let running = match status.head.commit() {
+        Some(tip) if args.verbose || !repo.is_on_server() => {
+            running_lines(&repo.running(&tip)?, &app.calendar())
+        }
+        _ => Vec::new(),
+    };
     let upstream = match status.head.branch() {
         Some(branch) => repo.upstream(branch)?,
         None => None,
@@ -94,6 +102,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         let said = format!("{} {}", spent(budget), period(budget));
         ui.print(Line::from(format!("{name:9}")) + label.of(said))?;
     }
+    let room = ui.width_cols();
+    for line in running {
+        ui.print(line.within(room))?;
+    }
     ui.print("")?;
     let listing = Listing {
         head: &status.head,
@@ -125,6 +137,25 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// What was started in the background and has no end in the session, a line each, the newest last.
+fn running_lines(running: &[RunningWork], calendar: &Calendar) -> Vec<Line> {
+    let left = running.len().saturating_sub(RUNNING);
+    let mut lines: Vec<Line> = running[left..]
+        .iter()
+        .map(|work| {
+            let since = work.at.1.map(|time| calendar.aged(time));
+            let since = since.map_or_else(String::new, |since| format!(", started {since}"));
+            let head = format!("Running  {} {}{since}: ", work.kind.as_str(), work.id);
+            Line::from(head) + work.what.as_str()
+        })
+        .collect();
+    if left > 0 {
+        let more = format!("Running  {left} more: tract log --running -n 0");
+        lines.insert(0, Line::from(more));
+    }
+    lines
 }
 
 /// Where the last check of everything is long ago, or has never been while there was time for it.

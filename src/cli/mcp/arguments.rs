@@ -7,6 +7,8 @@ use tract::deeds::ApiError;
 pub struct Argument {
     pub name: &'static str,
     pub kind: Kind,
+    /// What it means, for whoever calls.
+    pub about: &'static str,
     pub is_required: bool,
 }
 
@@ -20,26 +22,28 @@ pub enum Kind {
 }
 
 impl Argument {
-    pub const fn of(name: &'static str, kind: Kind) -> Self {
+    pub const fn of(name: &'static str, kind: Kind, about: &'static str) -> Self {
         Self {
             name,
             kind,
+            about,
             is_required: false,
         }
     }
 
-    pub const fn required(name: &'static str) -> Self {
+    pub const fn required(name: &'static str, about: &'static str) -> Self {
         Self {
             is_required: true,
-            ..Self::of(name, Kind::Text)
+            ..Self::of(name, Kind::Text, about)
         }
     }
 
     fn schema(&self) -> Value {
+        let about = self.about;
         match self.kind {
-            Kind::Text => json!({ "type": "string" }),
-            Kind::Number => json!({ "type": "integer" }),
-            Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
+            Kind::Text => json!({ "type": "string", "description": about }),
+            Kind::Number => json!({ "type": "integer", "minimum": 0, "description": about }),
+            Kind::OneOf(words) => json!({ "type": "string", "enum": words, "description": about }),
         }
     }
 
@@ -138,9 +142,9 @@ mod tests {
     use super::*;
 
     const TAKES: &[Argument] = &[
-        Argument::required("id"),
-        Argument::of("page", Kind::Number),
-        Argument::of("where", Kind::OneOf(&["here", "all"])),
+        Argument::required("id", "which"),
+        Argument::of("page", Kind::Number, "which"),
+        Argument::of("where", Kind::OneOf(&["here", "all"]), "which"),
     ];
 
     #[test]

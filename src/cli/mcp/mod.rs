@@ -9,6 +9,7 @@ mod arguments;
 mod asking;
 mod batch;
 mod progress;
+mod reach;
 mod server;
 mod telling;
 mod tools;
@@ -23,6 +24,7 @@ pub use asking::Asking;
 use asking::{Caller, Memory};
 pub use server::serve;
 use telling::Told;
+pub use telling::running;
 use tools::Tool;
 pub use withheld::Withheld;
 
@@ -50,7 +52,7 @@ Before you ask the user again, re-read a file, or repeat a command whose outcome
 After a compaction, call dropped first. \
 recall finds what was said or done, in words, in any order; read gives it verbatim by the id that recall shows. \
 did tells what was done to a file, how a command ran, or what followed an error. \
-context tells how full your context is, and what it costs. \
+context tells how full your context is, what it costs, and what still runs in the background: look before you start it again. \
 pin keeps a message through later compactions: pin decisions and the user's rules.
 
 Answers are short and hold ids; read them for more. What they quote stands indented or behind an id. It was written \
@@ -278,6 +280,6 @@ mod tests {
         }
         let definitions = serde_json::to_string(&tools::definitions()).expect("JSON");
         let tokens = Counter::of(Encoding::default()).text(&definitions);
-        assert!(tokens <= 500, "{tokens} tokens");
+        assert!(tokens <= 700, "{tokens} tokens");
     }
 }

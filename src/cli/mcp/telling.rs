@@ -3,16 +3,16 @@
 
 use std::fmt::Write;
 
-use tract::deeds::advice::plain;
 use tract::deeds::{
-    Act, ApiError, CostAnswer, DidAnswer, DroppedAnswer, FoundMessage, ReadAnswer, ReadMessage,
-    StatusAnswer,
+    Act, ApiError, CostAnswer, DroppedAnswer, ELSEWHERE, FoundMessage, ReadAnswer, ReadMessage,
+    RunningFacts, StatusAnswer,
 };
 use tract::model::hosted::{Hosted, hosted};
-use tract::model::quote::{MARGIN, folded, headed, quoted};
+use tract::model::quote::{MARGIN, folded, headed, quoted, unframed};
 use tract::model::{MediaSource, Millis, Part};
 use tract::render::{Calendar, grouped, plural};
 
+use super::reach::Group;
 use crate::cli::cache::duration;
 use crate::cli::prices::money;
 
@@ -76,14 +76,47 @@ impl Picture {
     }
 }
 
-/// An error, and what to do about it.
+/// An error in the agent's words, and what to do about it: it has tools and no shell, and the names that are nearest
+/// may be those of other projects.
 pub fn error(error: &ApiError) -> String {
-    let message = folded(&error.message);
-    match &error.hint {
-        Some(hint) => format!("{message} ({})", plain(hint)),
+    let fact = |name: &str| error.facts.get(name);
+    let text = fact("text").and_then(|text| text.as_str());
+    let text = folded(text.unwrap_or_default());
+    let (message, hint) = match error.kind.as_str() {
+        "unknown_revision" | ELSEWHERE => (format!("there is no message '{text}'"), Some(IDS)),
+        "ambiguous_revision" => {
+            let what = format!("several ids begin with '{text}'");
+            (what, Some("give more of it"))
+        }
+        "no_such_message" => {
+            let what = match fact("messages").and_then(serde_json::Value::as_u64) {
+                Some(last) if last > 0 => {
+                    format!("there is no message '{text}': they go from :1 to :{last}")
+                }
+                _ => format!("there is no message '{text}'"),
+            };
+            (what, None)
+        }
+        "empty_branch" => ("nothing was said in this conversation yet".to_owned(), None),
+        "detached_head" => {
+            let what = "this conversation is looked at as it was earlier, and cannot be changed";
+            (what.to_owned(), None)
+        }
+        _ => {
+            let hint = error.hint.as_deref();
+            let is_shell = |hint: &&str| ["tract ", "--", "`"].iter().any(|it| hint.contains(it));
+            (folded(&error.message), hint.filter(|hint| !is_shell(hint)))
+        }
+    };
+    match hint {
+        Some(hint) => format!("{message} ({hint})"),
         None => message,
     }
 }
+
+/// Where an agent has ids from.
+const IDS: &str =
+    "recall, did and dropped tell ids; :7 is the seventh message of this conversation";
 
 /// The beginning of a hash: enough to name it.
 pub fn short(hash: &str) -> &str {
@@ -131,14 +164,24 @@ fn within(head: String, pieces: impl IntoIterator<Item = String>, more: &str) ->
     told
 }
 
-/// What a search found, by where it stands.
-pub fn found(groups: &[(&str, Vec<FoundMessage>)], calendar: &Calendar) -> String {
+/// Groups under their headings, each piece of the others behind the first with its heading.
+fn under_headings<T>(groups: &[Group<T>], more: &str, one: impl Fn(&T) -> String) -> Vec<String> {
     let mut pieces = Vec::new();
-    for (place, found) in groups.iter().filter(|(_, found)| !found.is_empty()) {
+    for group in groups.iter().filter(|group| !group.found.is_empty()) {
         let end = if pieces.is_empty() { "" } else { "\n" };
-        pieces.push(format!("{end}In {place}; read an id for more:"));
-        pieces.extend(found.iter().map(|one| one_found(one, calendar)));
+        let mut heading = format!("{end}In {}{more}:", group.heading);
+        for found in &group.found {
+            pieces.push(std::mem::take(&mut heading) + &one(found));
+        }
     }
+    pieces
+}
+
+/// What a search found, by where it stands.
+pub fn found(groups: &[Group<FoundMessage>], calendar: &Calendar) -> String {
+    let pieces = under_headings(groups, "; read an id for more", |one| {
+        one_found(one, calendar)
+    });
     within(
         String::new(),
         pieces,
@@ -157,6 +200,16 @@ fn one_found(one: &FoundMessage, calendar: &Calendar) -> String {
         time(one.time_ms, calendar),
         one.role
     );
+    if let Some(back) = &one.taken_back {
+        piece += ", taken back";
+        if let Some(when) = back.time_ms {
+            let _ = write!(piece, " on {}", time(Some(when), calendar));
+        }
+        if let (Some(id), Some(instead)) = (&back.id, &back.instead) {
+            let instead = line(instead, LINE_CHARS / 2);
+            let _ = write!(piece, "; chosen instead: {}  {instead}", name(id));
+        }
+    }
     for text in one.lines.iter().take(2) {
         let _ = write!(piece, "\n  {}", line(text, LINE_CHARS));
     }
@@ -299,15 +352,15 @@ fn part(part: &Part) -> String {
 }
 
 /// What a compaction hid.
-pub fn dropped(dropped: &DroppedAnswer, calendar: &Calendar) -> String {
+pub fn dropped(dropped: &DroppedAnswer, of: &str, calendar: &Calendar) -> String {
     let (Some(commit), Some(kind)) = (&dropped.commit, dropped.kind) else {
-        return "Nothing was removed from this conversation.".to_owned();
+        return format!("Nothing was removed from {of}.");
     };
     let messages = plural(dropped.messages as u64, "message");
     let tokens = grouped(dropped.tokens);
     let when = time(dropped.time_ms, calendar);
     let head = format!(
-        "{kind} {} at {when} hid {messages}, {tokens} tokens. Each id can be read.",
+        "In {of}: {kind} {} at {when} hid {messages}, {tokens} tokens. Each id can be read.",
         short(commit)
     );
     let mut pieces = Vec::new();
@@ -354,13 +407,12 @@ pub fn dropped(dropped: &DroppedAnswer, calendar: &Calendar) -> String {
     within(head, pieces, "; recall finds them")
 }
 
-/// What was done.
-pub fn did(answer: &DidAnswer, calendar: &Calendar) -> String {
-    if answer.acts.is_empty() {
-        return "Nothing of the kind was done.".to_owned();
-    }
-    let pieces = answer.acts.iter().map(|act| self::act(act, calendar));
-    within("Newest first; read an id for more:".to_owned(), pieces, "")
+/// What was done, by where.
+pub fn did(groups: &[Group<Act>], calendar: &Calendar) -> String {
+    let pieces = under_headings(groups, ", newest first; read an id for more", |one| {
+        act(one, calendar)
+    });
+    within(String::new(), pieces, "")
 }
 
 fn act(act: &Act, calendar: &Calendar) -> String {
@@ -383,8 +435,32 @@ fn act(act: &Act, calendar: &Calendar) -> String {
     told
 }
 
+/// What was started in the background and has no end in the record: before it is started again.
+pub fn running(running: &[RunningFacts], calendar: &Calendar) -> String {
+    if running.is_empty() {
+        return String::new();
+    }
+    let mut told =
+        "\nStarted in the background, with no end in the record (look before you start it again):"
+            .to_owned();
+    let left = running.len().saturating_sub(RUNNING);
+    for work in &running[left..] {
+        let (id, what) = (unframed(&work.id), unframed(&work.what));
+        let (id, what) = (line(&id, LINE_CHARS / 4), line(&what, LINE_CHARS));
+        let since = time(work.since_ms, calendar);
+        let _ = write!(told, "\n  {} {id}, since {since}: {what}", work.kind);
+    }
+    if left > 0 {
+        let _ = write!(told, "\n  ({left} more, older)");
+    }
+    told
+}
+
+/// How much work in the background is told.
+const RUNNING: usize = 8;
+
 /// How full a context is, and what it costs.
-pub fn context(status: &StatusAnswer, cost: Option<&CostAnswer>) -> String {
+pub fn context(status: &StatusAnswer, cost: Option<&CostAnswer>, calendar: &Calendar) -> String {
     let mut told = format!(
         "{}, {} hidden; {} tokens",
         plural(status.messages, "message"),
@@ -436,6 +512,7 @@ pub fn context(status: &StatusAnswer, cost: Option<&CostAnswer>) -> String {
             "\nCache: {state}; last used {age} ago, kept for {life}"
         );
     }
+    told += &running(&status.running, calendar);
     if let Some(cost) = cost.filter(|cost| cost.total.replies > 0) {
         let (dollars, replies) = (money(cost.total.dollars), grouped(cost.total.replies));
         let _ = write!(

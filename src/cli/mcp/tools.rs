@@ -1,20 +1,20 @@
 //! The six tools, the resources and the prompt: what each takes, and what it does.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tract::deeds::{
-    AnnotateParams, ApiError, At, CostParams, DidAnswer, DidParams, DroppedParams, FindParams,
-    Method, ReadParams, Spelled, StatusParams, WrittenTime,
+    AnnotateParams, ApiError, At, CostParams, DidParams, DroppedParams, FindParams, Method,
+    ReadParams, Spelled, StatusParams, WrittenTime,
 };
 use tract::ingest::adopt;
 use tract::repo::On;
 
 use super::arguments::{self, Argument, Kind};
 use super::asking::{Asking, Caller, Memory};
+use super::reach::{Place, Reach, WHERE};
 use super::telling::{self, Told};
 use super::withheld::Withheld;
 
@@ -31,15 +31,26 @@ pub struct Tool {
     act: fn(&mut Memory, Caller<'_>, Value) -> Result<Told, ApiError>,
 }
 
+/// How far a tool looks.
+const FAR: Argument = Argument::of(
+    "where",
+    Kind::OneOf(WHERE),
+    "This conversation, this project, or all projects",
+);
+
 /// The tools, in the order in which a client lists them.
 static TOOLS: [Tool; 6] = [
     Tool {
         name: "recall",
         about: "Search what was said and done, also what compaction removed",
         takes: &[
-            Argument::required("query"),
-            Argument::of("where", Kind::OneOf(&["here", "project", "all"])),
-            Argument::of("since", Kind::Text),
+            Argument::required("query", "Words, in any order; \"a phrase\"; word*; -not"),
+            FAR,
+            Argument::of(
+                "since",
+                Kind::Text,
+                "yesterday, 3 days ago, last week, 2026-01-31",
+            ),
         ],
         changes: false,
         act: recall,
@@ -48,9 +59,10 @@ static TOOLS: [Tool; 6] = [
         name: "read",
         about: "A message word for word, by id (or ID..ID)",
         takes: &[
-            Argument::required("id"),
-            Argument::of("around", Kind::Number),
-            Argument::of("page", Kind::Number),
+            Argument::required("id", "As other tools tell it, or :7, the 7th message here"),
+            Argument::of("around", Kind::Number, "Messages before and after"),
+            Argument::of("page", Kind::Number, "Of a long text, from 1"),
+            FAR,
         ],
         changes: false,
         act: read,
@@ -58,24 +70,28 @@ static TOOLS: [Tool; 6] = [
     Tool {
         name: "dropped",
         about: "What the last compaction removed",
-        takes: &[Argument::of("compaction", Kind::Text)],
+        takes: &[
+            Argument::of("compaction", Kind::Text, "Its id; else the newest"),
+            FAR,
+        ],
         changes: false,
         act: dropped,
     },
     Tool {
         name: "did",
-        about: "What was done to a file, how a command ran, what followed an error",
+        about: "What was done to a file, how a command ran, what followed an error: one of path, command, error",
         takes: &[
-            Argument::of("path", Kind::Text),
-            Argument::of("command", Kind::Text),
-            Argument::of("error", Kind::Text),
+            Argument::of("path", Kind::Text, "A file, or the end of its path"),
+            Argument::of("command", Kind::Text, "A piece of it"),
+            Argument::of("error", Kind::Text, "A piece of its text"),
+            FAR,
         ],
         changes: false,
         act: did,
     },
     Tool {
         name: "context",
-        about: "Tokens, budget, cache, cost of this conversation",
+        about: "Tokens, budget, cache, cost of this conversation, and what runs in the background",
         takes: &[],
         changes: false,
         act: context,
@@ -83,7 +99,10 @@ static TOOLS: [Tool; 6] = [
     Tool {
         name: "pin",
         about: "Keep a message through compactions",
-        takes: &[Argument::required("id"), Argument::of("note", Kind::Text)],
+        takes: &[
+            Argument::required("id", "Of a message here"),
+            Argument::of("note", Kind::Text, "Why"),
+        ],
         changes: true,
         act: pin,
     },
@@ -124,7 +143,7 @@ pub fn definitions() -> Value {
 pub fn resources() -> Value {
     json!([
         { "uri": "tract://context", "name": "context", "mimeType": "text/plain",
-          "description": "Tokens, budget, cache and cost of this conversation" },
+          "description": "Tokens, budget, cache and cost of this conversation, and what runs in the background" },
         { "uri": "tract://dropped", "name": "dropped", "mimeType": "text/plain",
           "description": "What the last compaction removed" },
     ])
@@ -152,39 +171,9 @@ fn taken<T: DeserializeOwned>(arguments: Value) -> Result<T, ApiError> {
 struct Recall {
     query: String,
     #[serde(default, rename = "where")]
-    place: Place,
+    place: Option<Place>,
     #[serde(default)]
     since: Option<Spelled<WrittenTime>>,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Place {
-    #[default]
-    Here,
-    Project,
-    All,
-}
-
-impl Place {
-    const fn name(self, asking: &Asking) -> &'static str {
-        match self {
-            Self::Here if asking.is_known => "this conversation",
-            Self::Here => "this directory's newest conversation",
-            Self::Project if asking.is_all_here => "conversations of this project",
-            Self::Project => "conversations of this directory",
-            Self::All => "all conversations",
-        }
-    }
-
-    /// No further than the user allows.
-    fn allowed(self, most: Option<&str>) -> Self {
-        match (self, most) {
-            (_, Some("here")) => Self::Here,
-            (Self::All, Some("project")) => Self::Project,
-            (asked, _) => asked,
-        }
-    }
 }
 
 /// What is said where nobody knows which conversation asks.
@@ -198,42 +187,14 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
     let calendar = memory.worker.calendar();
     let most = memory.worker.recall_where()?;
     memory.with(caller, |at, asking| {
-        let wanted = asked.place.allowed(most.as_deref());
-        // Where little is here, it may be in another conversation of the project: that is told as well, and saves a
-        // second question. Other projects are asked for by name.
-        let places = match wanted {
-            Place::Here if most.as_deref() == Some("here") => &[Place::Here][..],
-            Place::Here => &[Place::Here, Place::Project],
-            Place::Project => &[Place::Project],
-            Place::All => &[Place::Here, Place::Project, Place::All],
-        };
-        let kept = match (asked.place, most.as_deref()) {
-            (asked, Some(most)) if asked != wanted => {
-                format!("\n(the user's setting recall.where keeps this to {most})")
-            }
-            _ => String::new(),
-        };
+        let reach = Reach::of(asking, asked.place, most.as_deref());
         let (mut groups, mut known) = (Vec::new(), HashSet::new());
         let mut withheld = Withheld::of(at)?;
-        for place in places {
-            let directory = asking.directory.clone();
-            let directory = directory.filter(|_| *place == Place::Project && !asking.is_all_here);
-            let is_known = |it: &String| at.repo.directory_named(it, Path::new("")).is_ok();
-            let is_nothing = match place {
-                Place::Here => asking.tip.is_none(),
-                // Where no session ran there is nothing to look through; of the home itself all is below it.
-                Place::Project if !asking.is_all_here => {
-                    at.repo.seat().is_none() || directory.as_ref().is_none_or(|it| !is_known(it))
-                }
-                Place::Project | Place::All => false,
-            };
-            if is_nothing {
-                continue;
-            }
+        for room in reach.rooms(at) {
             let params = FindParams {
                 text: asked.query.clone(),
-                rev: asking.tip.clone().filter(|_| *place == Place::Here),
-                directory,
+                rev: room.rev,
+                directory: room.directory,
                 since: asked.since.clone(),
                 limit: Some(telling::FOUND),
                 ..FindParams::default()
@@ -242,18 +203,18 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
             // What the agent has asked and was told before says nothing new.
             found.retain(|one| !one.is_own && known.insert(one.id.clone()));
             withheld.found(&mut found);
-            groups.push((place.name(asking), found));
-            if wanted != Place::All && known.len() >= ENOUGH {
+            groups.extend(reach.groups(room.place, found, |one| one.directory.as_deref()));
+            if !reach.is_whole() && known.len() >= ENOUGH {
                 break;
             }
         }
+        let kept = reach.note();
         if !known.is_empty() {
             return Ok(withheld.told(telling::found(&groups, &calendar) + &kept));
         }
-        let hint = if wanted == Place::All || most.is_some() {
-            "try other words"
-        } else {
-            "try other words, or where: all for other projects too"
+        let hint = match reach.has_more() {
+            true => "try other words, or where: all for other projects too",
+            false => "try other words",
         };
         Ok(format!("Nothing found; {hint}.{kept}").into())
     })
@@ -267,22 +228,30 @@ struct Read {
     around: usize,
     #[serde(default)]
     page: Option<usize>,
+    #[serde(default, rename = "where")]
+    place: Option<Place>,
 }
 
 fn read(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
     let asked: Read = taken(arguments)?;
     let calendar = memory.worker.calendar();
+    let most = memory.worker.recall_where()?;
     memory.with(caller, |at, asking| {
         let (first, last) = match asked.id.split_once("..") {
             Some((first, last)) => (first, Some(last)),
             None => (&*asked.id, None),
         };
-        let params = ReadParams {
-            rev: asking.within(first),
-            last: last.map(|last| asking.within(last)),
-            around: asked.around,
-        };
-        let mut read = params.call(at)?;
+        let reach = Reach::of(asking, asked.place, most.as_deref());
+        let (_, mut read) = reach.nearest(at, &asked.id, |at, room| {
+            let params = ReadParams {
+                rev: asking.within(first),
+                last: last.map(|last| asking.within(last)),
+                around: asked.around,
+                within: room.rev,
+                directory: room.directory,
+            };
+            params.call(at)
+        })?;
         let mut withheld = Withheld::of(at)?;
         withheld.read(&mut read);
         let page = asked.page.unwrap_or(1);
@@ -295,23 +264,40 @@ fn read(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Tol
 struct Dropped {
     #[serde(default)]
     compaction: Option<String>,
+    #[serde(default, rename = "where")]
+    place: Option<Place>,
 }
 
 fn dropped(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
     let asked: Dropped = taken(arguments)?;
     let calendar = memory.worker.calendar();
+    let most = memory.worker.recall_where()?;
     memory.with(caller, |at, asking| {
         if asking.is_nowhere(at) && asked.compaction.is_none() {
             return Ok(NOWHERE.to_owned().into());
         }
-        let params = DroppedParams {
-            rev: asked.compaction,
-            within: asking.tip.clone(),
+        let reach = Reach::of(asking, asked.place, most.as_deref());
+        let (place, mut dropped) = match &asked.compaction {
+            None => {
+                let params = DroppedParams {
+                    within: asking.tip.clone(),
+                    ..DroppedParams::default()
+                };
+                (Place::Here, params.call(at)?)
+            }
+            Some(named) => reach.nearest(at, named, |at, room| {
+                let params = DroppedParams {
+                    rev: Some(asking.within(named)),
+                    within: room.rev,
+                    directory: room.directory,
+                };
+                params.call(at)
+            })?,
         };
-        let mut dropped = params.call(at)?;
         let mut withheld = Withheld::of(at)?;
         withheld.dropped(&mut dropped);
-        Ok(withheld.told(telling::dropped(&dropped, &calendar)))
+        let heading = reach.conversation(place);
+        Ok(withheld.told(telling::dropped(&dropped, heading, &calendar)))
     })
 }
 
@@ -324,6 +310,8 @@ struct Did {
     command: Option<String>,
     #[serde(default)]
     error: Option<String>,
+    #[serde(default, rename = "where")]
+    place: Option<Place>,
 }
 
 fn did(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
@@ -331,26 +319,37 @@ fn did(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told
     let calendar = memory.worker.calendar();
     let most = memory.worker.recall_where()?;
     memory.with(caller, |at, asking| {
-        let params = |within: Option<String>| DidParams {
-            path: asked.path.clone(),
-            command: asked.command.clone(),
-            error: asked.error.clone(),
-            within,
-            limit: None,
-        };
-        let nothing = DidAnswer { acts: Vec::new() };
-        let mut answer = match &asking.tip {
-            Some(tip) => params(Some(tip.clone())).call(at)?,
-            None => nothing,
-        };
-        // Of a home, all would be what was done for other projects, too.
-        let is_wide = asking.is_all_here && most.as_deref() != Some("here");
-        if answer.acts.is_empty() && is_wide {
-            answer = params(None).call(at)?;
-        }
+        let reach = Reach::of(asking, asked.place, most.as_deref());
+        let (mut groups, mut known) = (Vec::new(), HashSet::new());
         let mut withheld = Withheld::of(at)?;
-        withheld.did(&mut answer);
-        Ok(withheld.told(telling::did(&answer, &calendar)))
+        for room in reach.rooms(at) {
+            let params = DidParams {
+                path: asked.path.clone(),
+                command: asked.command.clone(),
+                error: asked.error.clone(),
+                within: room.rev,
+                directory: room.directory,
+                limit: None,
+            };
+            let mut answer = params.call(at)?;
+            answer
+                .acts
+                .retain(|act| known.insert((act.id.clone(), act.call.clone())));
+            withheld.did(&mut answer);
+            groups.extend(reach.groups(room.place, answer.acts, |act| act.directory.as_deref()));
+            if !reach.is_whole() && !known.is_empty() {
+                break;
+            }
+        }
+        let kept = reach.note();
+        if !known.is_empty() {
+            return Ok(withheld.told(telling::did(&groups, &calendar) + &kept));
+        }
+        let hint = match reach.has_more() {
+            true => " where: all looks through other projects as well.",
+            false => "",
+        };
+        Ok(format!("Nothing of the kind was done.{hint}{kept}").into())
     })
 }
 
@@ -360,13 +359,19 @@ struct Nothing {}
 
 fn context(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
     let Nothing {} = taken(arguments)?;
+    let calendar = memory.worker.calendar();
     memory.with(caller, |at, asking| {
         if asking.is_nowhere(at) {
             return Ok(NOWHERE.to_owned().into());
         }
         let mut on = asking.on(at);
         std::mem::swap(&mut at.on, &mut on);
-        let status = StatusParams::default().call(at)?;
+        let mut status = StatusParams::default().call(at)?;
+        // The session goes on where its branch may have been left.
+        if let Some(tip) = asking.tip.as_deref() {
+            let tip = at.resolve(Some(tip))?;
+            status.running = at.repo.running(&tip)?.iter().map(Into::into).collect();
+        }
         let params = CostParams {
             rev: asking.tip.clone(),
             ..CostParams::default()
@@ -377,7 +382,7 @@ fn context(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<
         } else {
             None
         };
-        Ok(Withheld::of(at)?.told(telling::context(&status, cost.as_ref())))
+        Ok(Withheld::of(at)?.told(telling::context(&status, cost.as_ref(), &calendar)))
     })
 }
 

@@ -33,8 +33,11 @@ impl Withheld {
     }
 
     pub fn found(&mut self, found: &mut [FoundMessage]) {
-        let lines = found.iter_mut().flat_map(|one| &mut one.lines);
-        lines.for_each(|line| self.text(line));
+        for one in found {
+            one.lines.iter_mut().for_each(|line| self.text(line));
+            let instead = one.taken_back.as_mut().and_then(|it| it.instead.as_mut());
+            instead.into_iter().for_each(|text| self.text(text));
+        }
     }
 
     pub fn read(&mut self, read: &mut ReadAnswer) {

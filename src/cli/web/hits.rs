@@ -112,6 +112,7 @@ fn hit(found: &Found, rows: &HashMap<String, &Row>, calendar: &Calendar) -> List
     let lines = found.lines.iter().take(LINES);
     let lines = lines.map(|line| excerpt::of(&line.text, &line.matches, Some(LINE_COLS)));
     let place = match (found.number, found.hidden_by) {
+        (Some(_), None) if found.taken_back.is_some() => "taken back".to_owned(),
         (Some(number), None) => format!("message {number}"),
         (_, Some(why)) => hidden(why).to_owned(),
         (None, None) => "hidden".to_owned(),
@@ -127,7 +128,7 @@ fn hit(found: &Found, rows: &HashMap<String, &Row>, calendar: &Calendar) -> List
             .time
             .map(|time| (time.to_iso(), calendar.absolute(time)[..16].to_owned())),
         place,
-        is_hidden: found.hidden_by.is_some(),
+        is_hidden: found.hidden_by.is_some() || found.taken_back.is_some(),
         lines: lines.collect(),
         more: (more > 0).then(|| plural(more as u64, "more line")),
     }

@@ -10,7 +10,9 @@ use crate::deeds::{ApiError, At, Deed, Method, Spelled, WorkProgress, WrittenTim
 use crate::error::Error;
 use crate::model::query::Query;
 use crate::model::{EntryId, Operation, Role};
-use crate::query::{FindProgress, Found, HiddenBy, Neighbour, RankedQuery, SearchOptions};
+use crate::query::{
+    FindProgress, Found, HiddenBy, Neighbour, RankedQuery, SearchOptions, TakenBack,
+};
 use crate::render::calendar::Edge;
 use crate::repo::Repo;
 
@@ -130,13 +132,16 @@ pub struct FoundMessage {
     /// The commit that hides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hide: Option<String>,
+    /// That it was taken back: by a rewind, a drop, a skip or an edit. Such answers of a ranked search come last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken_back: Option<Retraction>,
     /// What the commit does, where it does not append: edit, or the kind of a hide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<&'static str>,
     /// The tool calls that the message answers, in a line. What somebody else wrote: escape it before it is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answers: Option<String>,
-    /// Whether it only repeats what tract told an agent; such answers come last.
+    /// Whether it only repeats what tract, or another memory, told an agent; such answers come last.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_own: bool,
     /// The session that it stands in.
@@ -159,6 +164,31 @@ pub struct FoundMessage {
     /// With `context` the messages after it, likewise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<FoundBeside>,
+}
+
+/// That a text was taken back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Retraction {
+    /// When, in milliseconds since 1970, where something says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<i64>,
+    /// The message that was chosen instead, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// One line of that. What somebody else wrote: escape it before it is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instead: Option<String>,
+}
+
+impl From<&TakenBack> for Retraction {
+    fn from(one: &TakenBack) -> Self {
+        let instead = one.instead.as_ref();
+        Self {
+            time_ms: one.time.map(|time| time.0),
+            id: instead.map(|chosen| chosen.entry.to_string()),
+            instead: instead.map(|chosen| chosen.preview.clone()),
+        }
+    }
 }
 
 /// A message beside one that was found.
@@ -230,6 +260,7 @@ impl From<&Found> for FoundMessage {
             number: found.number,
             hidden_by,
             hide: hide.map(|hide| hide.to_string()),
+            taken_back: found.taken_back.as_ref().map(Into::into),
             operation: match &found.commit.operation {
                 Operation::Append { .. } => None,
                 other => Some(other.verb()),

@@ -1,5 +1,7 @@
 //! The commits of a path; what its calls did to files; and which requests its client sent.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,26 +60,29 @@ pub struct LogParams {
     /// Only commits whose author has this in their name, program or run, whatever its case
     #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
     pub author: Option<String>,
+    /// Only what started agents and shells in the background that have no end in the session
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub running: bool,
     /// Oldest first
     #[cfg_attr(feature = "cli", arg(long))]
     pub reverse: bool,
     /// Each edit of this file, by its path or the end of it
     #[cfg_attr(
         feature = "cli",
-        arg(long, value_name = "PATH", conflicts_with_all = ["op", "role", "prompts", "tool", "grep", "author"])
+        arg(long, value_name = "PATH", conflicts_with_all = ["op", "role", "prompts", "tool", "grep", "author", "running"])
     )]
     pub file: Option<String>,
     /// The files that were edited, and how many lines came and went
     #[cfg_attr(
         feature = "cli",
-        arg(long, conflicts_with_all = ["file", "op", "role", "prompts", "tool", "grep", "author"])
+        arg(long, conflicts_with_all = ["file", "op", "role", "prompts", "tool", "grep", "author", "running"])
     )]
     pub files: bool,
     /// The requests that the client sent, newest first
     #[cfg_attr(
         feature = "cli",
         arg(long, conflicts_with_all = [
-            "file", "files", "op", "role", "prompts", "tool", "grep", "author", "since", "until",
+            "file", "files", "op", "role", "prompts", "tool", "grep", "author", "running", "since", "until",
         ])
     )]
     pub requests: bool,
@@ -155,12 +160,22 @@ impl LogParams {
             since: at.moment(self.since.as_ref(), Edge::Start)?,
             up_to: at.moment(self.until.as_ref(), Edge::End)?,
             author: self.author.clone(),
+            only: self.only(at, &tip)?,
             pattern,
             encoding: at.encoding()?,
             parts: false,
             numbers: true,
         };
         Ok((tip, options))
+    }
+
+    /// The commits that are listed alone: those that started what runs still.
+    fn only(&self, at: &At<'_>, tip: &CommitHash) -> Result<Option<HashSet<CommitHash>>, ApiError> {
+        if !self.running {
+            return Ok(None);
+        }
+        let running = at.repo.running(tip)?;
+        Ok(Some(running.iter().map(|work| work.at.0.commit).collect()))
     }
 
     fn range(&self, at: &At<'_>) -> Result<(CommitHash, Option<CommitHash>), ApiError> {
@@ -246,6 +261,7 @@ impl Method for LogParams {
             ("tool", self.tool.is_some()),
             ("grep", self.grep.is_some()),
             ("author", self.author.is_some()),
+            ("running", self.running),
         ];
         let of_edits = [
             ("file", self.file.is_some()),

@@ -16,7 +16,7 @@ pub use diff::{
     ChangedSetting, ComparedCommits, DiffAnswer, DiffParams, FirstByte, MessageChange, SentChanges,
     SystemChange,
 };
-pub use find::{FindAnswer, FindParams, Finds, FoundBeside, FoundMessage};
+pub use find::{FindAnswer, FindParams, Finds, FoundBeside, FoundMessage, Retraction};
 pub use log::{ListedRequest, LogAnswer, LogParams};
 pub use reflog::{ReflogAnswer, ReflogMove, ReflogParams, Reflogged};
 pub use show::{
@@ -24,8 +24,8 @@ pub use show::{
     SourceRecords, StillCovered, WrittenMedia,
 };
 pub use status::{
-    Filling, LargestMessage, SessionFacts, StatusAnswer, StatusParams, UnreadFacts, UpstreamFacts,
-    prunes,
+    Filling, LargestMessage, RunningFacts, SessionFacts, StatusAnswer, StatusParams, UnreadFacts,
+    UpstreamFacts, prunes,
 };
 
 use super::facts::ContextMessage;

@@ -7,7 +7,7 @@ use crate::deeds::cost::{CacheState, Spending, cache_state, spending};
 use crate::deeds::{ApiError, At, Deed, LogEntry, Method, Position, Tokens, usual_prune};
 use crate::ingest;
 use crate::model::{HideKind, TokenCount};
-use crate::query::{Large, Stuff};
+use crate::query::{Large, RunningWork, Stuff};
 use crate::rewrite::{Limits, Plan, Prune, Surgery, SurgeryOptions};
 use crate::sync::Upstream;
 
@@ -74,6 +74,10 @@ pub struct StatusAnswer {
     /// What is merged there and has conflicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merging: Option<String>,
+    /// Agents and shells in the background that have no end in the session: they may run still. On a server only with
+    /// `verbose`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub running: Vec<RunningFacts>,
     /// The newest commits, newest first, without the refs that point at them.
     pub recent: Vec<LogEntry>,
     /// The branch of a remote that this one follows.
@@ -97,6 +101,35 @@ pub struct StatusAnswer {
     /// With `verbose` the tokens that a prune of all that it may take would give back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prune_most_tokens: Option<u64>,
+}
+
+/// An agent or a shell in the background that has no end in the session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunningFacts {
+    /// The client's name for it. What somebody else wrote.
+    pub id: String,
+    /// agent or shell.
+    pub kind: &'static str,
+    /// Its prompt or its command. What somebody else wrote: escape it before it is shown.
+    pub what: String,
+    /// The message that told of its start.
+    pub message: String,
+    /// Since when, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<i64>,
+}
+
+impl From<&RunningWork> for RunningFacts {
+    fn from(work: &RunningWork) -> Self {
+        let (message, since) = work.at;
+        Self {
+            id: work.id.clone(),
+            kind: work.kind.as_str(),
+            what: work.what.clone(),
+            message: message.to_string(),
+            since_ms: since.map(|time| time.0),
+        }
+    }
 }
 
 /// The branch of a remote that a branch follows, where it was last seen.
@@ -220,6 +253,11 @@ impl Method for StatusParams {
             Some(tip) => cache_state(at, &tip)?,
             None => None,
         };
+        let running = match status.head.commit() {
+            Some(tip) if self.verbose || !at.repo.is_on_server() => at.repo.running(&tip)?,
+            _ => Vec::new(),
+        };
+        let running = running.iter().map(Into::into).collect();
         let hides = HideKind::ALL.into_iter().zip(status.summary.hides);
         let hides = hides.filter(|(_, count)| *count > 0);
         let by_role = status
@@ -259,6 +297,7 @@ impl Method for StatusParams {
             cache,
             spending: spending(at)?,
             merging: at.repo.merge_under_way(&at.on)?.map(|it| it.name),
+            running,
             recent: status.recent.iter().map(LogEntry::of).collect(),
             upstream: upstream.as_ref().map(Into::into),
             unread: unread.collect(),

@@ -11,6 +11,7 @@
 
 mod asides;
 mod beginning;
+mod ended;
 mod hides;
 mod history;
 mod inherited;
@@ -39,6 +40,7 @@ pub static CODEX: Format = Format {
     },
     go_on: Some(session::go_on),
     copied_from: record::copied_from,
+    ended: Some(ended::ended),
     home: Some(Home {
         variable: Some("CODEX_HOME"),
         belongs: |_, cwd, first_line| {

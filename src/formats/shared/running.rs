@@ -28,3 +28,6 @@ pub struct Running {
 /// Reads a session up to the record of a reply, which begins at an offset and is of a model, and says
 /// what was sent for it.
 pub type ReadRunning = fn(&dyn Input, u64, Option<&str>) -> Result<Running>;
+
+/// Reads a session, and gives the client's ids of processes and agents that its records say to have ended.
+pub type ReadEnded = fn(&dyn Input) -> Result<HashSet<String>>;

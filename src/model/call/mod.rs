@@ -9,7 +9,7 @@ mod keys;
 mod path;
 
 pub use brief::{Brief, BriefPiece};
-pub use path::{ends_in, is_below, one_spelling, plain_path, relative, within};
+pub use path::{ends_in, is_below, last_name, one_spelling, plain_path, relative, within};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;

@@ -44,6 +44,12 @@ pub fn ends_in(path: &str, end: &str) -> bool {
     before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
+/// The last name of a path, in any system's spelling.
+pub fn last_name(path: &str) -> &str {
+    let path = path.trim_end_matches(['/', '\\']);
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
 /// Whether a session that ran in `cwd` ran in a directory or below it. Windows knows both slashes, and no case.
 pub fn is_below(cwd: &str, directory: &Path) -> bool {
     if Path::new(cwd).starts_with(directory) {

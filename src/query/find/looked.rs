@@ -12,7 +12,7 @@ use crate::model::query::{Query, Term};
 use crate::model::searched::{Passage, searched};
 use crate::model::terms::{Cutter, stem};
 use crate::model::weighed::{SAID, factor};
-use crate::model::{Message, Part};
+use crate::model::{Message, Part, Role};
 
 /// How much of a score is for having all of the words, and how much more one is worth whose words stand
 /// together.
@@ -20,6 +20,10 @@ const ALL_WORDS: f32 = 0.6;
 const TOGETHER: f32 = 0.5;
 /// What a message is worth beside others by what of it answers: said, thought, given to a tool, given by one.
 const WORTH: [f32; 4] = [1.0, 0.8, 0.75, 0.7];
+/// The same of calls that edit files, of what a user says, and of what is only asked.
+const EDITS: f32 = 0.9;
+const PROMPT: f32 = 0.9;
+const ASKED: f32 = 0.5;
 /// From one passage to the next is as far as so many words.
 const GAP: usize = 100;
 
@@ -43,6 +47,10 @@ pub(super) struct Looked {
     pub(super) lines: Vec<MatchedLine>,
     /// The parts with a wanted word.
     pub(super) parts: HashSet<usize>,
+    /// Whether one of them is what somebody said.
+    pub(super) is_said: bool,
+    /// Whether all of them are, and ask.
+    pub(super) is_question: bool,
 }
 
 /// A word where it stands.
@@ -86,12 +94,21 @@ impl<'q> Looking<'q> {
         let wanted = self.query.wanted.len();
         let mut times = vec![0.0; wanted];
         let mut worth = 0.0_f32;
+        let (mut is_said, mut is_question) = (false, true);
         let mut parts = HashSet::new();
         for one in places.iter().filter(|one| one.term < wanted) {
             let passage = &passages[one.passage];
             let kind = kind(message, passage);
             times[one.term] += if kind == 0 { SAID as f32 } else { 1.0 };
-            worth = worth.max(WORTH[kind]);
+            let asks = kind == 0 && is_asked(&passage.text, one.at.end);
+            is_said |= kind == 0;
+            is_question &= asks;
+            worth = worth.max(match kind {
+                0 if asks => ASKED,
+                0 if message.role == Role::User => PROMPT,
+                2 if edits(message, passage.part) => EDITS,
+                kind => WORTH[kind],
+            });
             parts.insert(passage.part);
         }
         let (mut score, mut here, mut all) = (0.0, 0.0, 0.0);
@@ -113,6 +130,8 @@ impl<'q> Looking<'q> {
             score: score * worth,
             lines: self.best_lines(&passages, &places),
             parts,
+            is_said,
+            is_question,
         })
     }
 
@@ -237,6 +256,29 @@ impl<'q> Looking<'q> {
         }
         lines.into_iter().map(|(.., line)| line).collect()
     }
+}
+
+/// Whether the sentence in which a word ends at `at` is a question.
+fn is_asked(text: &str, at: usize) -> bool {
+    let rest = &text[at..];
+    let end = rest.char_indices().find(|(at, c)| match c {
+        // As in `a.rs`.
+        '.' => !rest[at + 1..].starts_with(char::is_alphanumeric),
+        c => matches!(c, '?' | '？' | '؟' | '!' | '。' | '\n'),
+    });
+    end.is_some_and(|(_, c)| matches!(c, '?' | '？' | '؟'))
+}
+
+/// What the names of tools that edit files have in them.
+const EDITING: [&str; 5] = ["edit", "write", "patch", "replace", "create"];
+
+/// Whether a part is a call that edits a file.
+fn edits(message: &Message, part: usize) -> bool {
+    let Part::ToolCall { name, .. } = &message.parts[part] else {
+        return false;
+    };
+    let name = name.to_lowercase();
+    EDITING.iter().any(|it| name.contains(it))
 }
 
 /// What a passage is, by its place in [`WORTH`].

@@ -9,6 +9,7 @@ mod merge;
 mod options;
 mod own;
 mod ranked;
+mod taken_back;
 #[cfg(test)]
 mod tests;
 mod visibility;
@@ -24,13 +25,14 @@ use crate::repo::call::On;
 use crate::repo::called::Callers;
 use crate::repo::repository::{self, Repo};
 use crate::repo::{load, path};
-use crate::store::{CommitRow, SessionRow, View};
+use crate::store::{CommitRow, SessionRow, Tips, View};
 
 use merge::Merge;
 pub use options::{FindOptions, RankedOptions, RankedQuery, SearchOptions};
 use own::Own;
+pub use taken_back::{Chosen, TakenBack};
 pub use visibility::{HiddenBy, Neighbour, Origin};
-use visibility::{Tip, Visibility};
+use visibility::{Tip, Visibility, ran_in};
 
 /// How many bytes of contents one transaction indexes: some 80 ms, 200 on a slow machine.
 const INDEX_BYTES: u64 = 2 << 20;
@@ -58,10 +60,12 @@ pub struct Found {
     pub number: Option<usize>,
     /// Why the text is not in the context there.
     pub hidden_by: Option<HiddenBy>,
+    /// That it was taken back, and what was chosen instead.
+    pub taken_back: Option<TakenBack>,
     /// How well it answers a ranked search, only to be compared with others of the same one; 0 where an exact
     /// one found it.
     pub score: f32,
-    /// Whether what answers is what tract itself was asked or told, as far as a ranked search says.
+    /// Whether what answers is what tract, or another memory, was asked or told, as far as a ranked search says.
     pub is_own: bool,
     /// The lines that match, in order.
     pub lines: Vec<MatchedLine>,
@@ -126,7 +130,7 @@ impl Repo {
     ) -> Result<Vec<Found>> {
         self.fill_index(progress)?;
         let mut view = self.store.read()?;
-        let tips = tips(&*view, on, options.within)?;
+        let (tips, head) = tips(&*view, on, options.within)?;
         let tips = narrowed(
             &*view,
             tips,
@@ -137,7 +141,7 @@ impl Repo {
         let hits = view.search(options.asked.literals(), &commits)?;
         let total = hits.len();
         let mut hits = Merge::of(&*view, hits)?;
-        let mut visibility = Visibility::new(tips.clone());
+        let mut visibility = Visibility::new(tips.clone(), head);
         let (mut found, mut messages) = (Vec::new(), 0);
         while let Some((hit, row)) = hits.next(&*view)? {
             progress(FindProgress::Reading { messages, total })?;
@@ -158,6 +162,9 @@ impl Repo {
             if options.hidden && hidden_by.is_none() {
                 continue;
             }
+            let by = visibility.taken_by(&*view, hit.tip, (entry, &content), hidden_by)?;
+            let taken_back = by.map(|by| visibility.taken_back(&*view, hit.tip, entry, &by));
+            let taken_back = taken_back.transpose()?;
             let (before, after) = match options.neighbours {
                 0 => Default::default(),
                 around => visibility.neighbours(&*view, hit.tip, &entry, around)?,
@@ -171,6 +178,7 @@ impl Repo {
                 session: visibility.session(&*view, hit.tip)?.clone(),
                 number,
                 hidden_by,
+                taken_back,
                 score: 0.0,
                 is_own: false,
                 lines,
@@ -182,6 +190,32 @@ impl Repo {
             }
         }
         Ok(found)
+    }
+
+    /// The end of the first conversation in these places that has a commit, in the order in which
+    /// [`Self::find_messages`] prefers them; none: none of them has it.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::UnknownRevision`] if `within` is not here, and the store's.
+    pub fn conversation_with<T>(
+        &self,
+        on: &On,
+        commit: &CommitHash,
+        places: &SearchOptions<T>,
+    ) -> Result<Option<CommitHash>> {
+        let view = self.store.read()?;
+        let (tips, _) = tips(&*view, on, places.within)?;
+        let (session, directory) = (places.session.as_ref(), places.directory.as_deref());
+        let tips = narrowed(&*view, tips, session, directory)?;
+        let ends: Vec<CommitHash> = tips.iter().map(|(_, tip)| *tip).collect();
+        view.look_ahead(Tips::At(&ends))?;
+        for tip in ends {
+            if view.is_ancestor(commit, &tip)? {
+                return Ok(Some(tip));
+            }
+        }
+        Ok(None)
     }
 
     /// Takes into the index what it lacks, in short transactions. That it cannot be written to, or
@@ -206,9 +240,14 @@ impl Repo {
 }
 
 /// Where to look, and under what name; the preferred names first.
-fn tips(view: &dyn View, on: &On, within: Option<CommitHash>) -> Result<Vec<Tip>> {
+/// Beside them the branch that HEAD is on.
+fn tips(
+    view: &dyn View,
+    on: &On,
+    within: Option<CommitHash>,
+) -> Result<(Vec<Tip>, Option<RefName>)> {
     if let Some(commit) = within {
-        return Ok(vec![(None, commit)]);
+        return Ok((vec![(None, commit)], None));
     }
     let head = repository::head(view, on)?;
     let rank = |name: &RefName| {
@@ -216,12 +255,16 @@ fn tips(view: &dyn View, on: &On, within: Option<CommitHash>) -> Result<Vec<Tip>
         let kind = kinds
             .iter()
             .position(|kind| name.as_str().starts_with(kind));
-        (Some(name) != head.branch(), kind.unwrap_or(kinds.len()))
+        let is_other = Some(name) != head.branch();
+        // What was left is found there only where nothing goes on with it.
+        let is_left = is_other && name.left_by().is_some();
+        (is_other, is_left, kind.unwrap_or(kinds.len()))
     };
     let mut tips = load::tips(view, "refs/")?;
     tips.sort_by_key(|(name, _)| rank(name));
     let tips = tips.into_iter();
-    Ok(tips.map(|(name, commit)| (Some(name), commit)).collect())
+    let tips = tips.map(|(name, commit)| (Some(name), commit));
+    Ok((tips.collect(), head.branch().cloned()))
 }
 
 /// Those of the tips that come from a session, if one is asked for, and whose session ran in a directory or
@@ -246,8 +289,9 @@ fn narrowed(
                 None => continue,
             },
         };
+        let cwd = ran_in(&from, &row, |above| Ok(known.get(above).cloned()))?;
         let is_in = |directory| {
-            let cwd = row.cwd.as_deref();
+            let cwd = cwd.as_deref();
             cwd.is_some_and(|cwd| call::is_below(cwd, directory))
         };
         let is_of = |session: &RefName| {

@@ -1,13 +1,37 @@
-//! Which parts of a message are calls of tools and their results: those of tract itself, and those that name a
-//! file.
+//! Which parts of a message are calls of tools and their results: those of memories, and those that name a file.
 
 use std::collections::HashSet;
 
 use crate::model::{Message, Part, ToolUse, call};
 
-/// Commands that show what is in a repository.
-const SHOWING: [&str; 5] = ["find", "log", "show", "view", "diff"];
-/// How many words may stand between `tract` and its command.
+/// What the names of tools of memories have in them.
+///
+/// # Source
+///
+/// Observed: the tools of tract, claude-mem, deja-vu, mem0, Basic Memory, episodic-memory, Supermemory and the server
+/// `memory` of the protocol's makers, as Claude Code and Codex name them.
+const MEMORIES: [&str; 12] = [
+    "mcp__tract__",
+    "claude-mem",
+    "claude_mem",
+    "mem-search",
+    "deja",
+    "mem0",
+    "openmemory",
+    "basic-memory",
+    "basic_memory",
+    "episodic-memory",
+    "supermemory",
+    "mcp__memory__",
+];
+/// Programs that are memories, and their commands that show what is in them.
+const COMMANDS: [(&str, &[&str]); 4] = [
+    ("tract", &["find", "log", "show", "view", "diff"]),
+    ("deja", &["search", "recall", "show", "list", "context"]),
+    ("claude-mem", &["search", "recall", "timeline"]),
+    ("cass", &["search", "view", "expand", "timeline", "context"]),
+];
+/// How many words may stand between a program and its command.
 const OPTIONS: usize = 4;
 
 /// The calls and results of a message.
@@ -16,7 +40,7 @@ pub(super) struct Own {
     parts: usize,
     /// Results, by the calls that they answer.
     results: Vec<(usize, String)>,
-    /// The parts that are tract's own.
+    /// The parts that are a memory's.
     own: HashSet<usize>,
     /// What is known of the arguments of calls.
     arguments: Vec<String>,
@@ -61,7 +85,7 @@ impl Own {
         }
     }
 
-    /// Whether these parts are all tract's own.
+    /// Whether these parts are all a memory's.
     pub(super) fn has_all(&self, parts: &HashSet<usize>) -> bool {
         !parts.is_empty()
             && parts
@@ -83,19 +107,22 @@ impl Own {
     }
 }
 
-/// Whether a call asks tract what is in a repository.
+/// Whether a call asks a memory what was said before: tract, or another one.
 fn is_own(tool: &str, arguments: &str) -> bool {
-    if tool.starts_with("mcp__tract__") || tool.starts_with("tract__") {
+    let tool = tool.to_lowercase();
+    if MEMORIES.iter().any(|name| tool.contains(name)) || tool.starts_with("tract__") {
         return true;
     }
     let is_end = |c: char| c.is_whitespace() || "\"'`;|&()=[],\\".contains(c);
     let mut words = arguments.split(is_end).filter(|word| !word.is_empty());
     while let Some(word) = words.next() {
-        if word == "tract" || word.ends_with("/tract") {
-            let mut after = words.clone().take(OPTIONS);
-            if after.any(|word| SHOWING.contains(&word)) {
-                return true;
-            }
+        let name = word.rsplit('/').next().unwrap_or(word);
+        let Some((_, showing)) = COMMANDS.iter().find(|(command, _)| *command == name) else {
+            continue;
+        };
+        let mut after = words.clone().take(OPTIONS);
+        if after.any(|word| showing.contains(&word)) {
+            return true;
         }
     }
     false
@@ -119,6 +146,16 @@ mod tests {
             ),
             ("shell", r#"{"command":["bash","-lc","tract show abc"]}"#),
             ("Bash", r#"Bash command="tract view HEAD""#),
+            (
+                "mcp__plugin_claude-mem_mcp-search__search",
+                r#"{"query":"x"}"#,
+            ),
+            ("mcp__deja-vu__deja_recall", r#"{"query":"x"}"#),
+            (
+                "Bash",
+                r#"{"command":"deja search \"how are prices rounded\""}"#,
+            ),
+            ("Bash", r#"{"command":"npx claude-mem search rounding"}"#),
         ] {
             assert!(is_own(tool, arguments), "{arguments}");
         }
@@ -129,6 +166,11 @@ mod tests {
                 r#"{"command":"tract commit -m 'a long message to find'"}"#,
             ),
             ("Read", r#"{"path":"src/tract.rs"}"#),
+            (
+                "Bash",
+                r#"{"command":"apt install fonts-dejavu && grep -rn search fonts"}"#,
+            ),
+            ("Write", r#"{"path":"memory.md"}"#),
         ] {
             assert!(!is_own(tool, arguments), "{arguments}");
         }

@@ -1,8 +1,9 @@
 //! Messages by what they are about: best first, over all history.
 //!
 //! The index of words names contents, best first; a few of them at a time are read and put in their
-//! order, so that a page of answers costs what is on it and what is just behind. What tract's own commands have
-//! told an agent repeats what stands elsewhere, and comes last. Deliberately absent: how one message is
+//! order, so that a page of answers costs what is on it and what is just behind. What a memory's tools have
+//! told an agent repeats what stands elsewhere, and comes last, as do questions that are asked again and what was taken
+//! back. Deliberately absent: how one message is
 //! judged (`looked`), and where it stands in its branch's context (`visibility`).
 
 use std::cmp::Reverse;
@@ -38,7 +39,8 @@ impl Repo {
     /// they are and the nearer they stand, the better. Phrases must be in it. A text that several commits bring is
     /// found once, at the newest of them; a message that several branches share, on the first of: the branch of
     /// `on`, other branches, tags, sessions. Hidden messages are in their place. What tract's own commands
-    /// told somebody comes last ([`Found::is_own`]). What no name reaches is not found, and unlike
+    /// told somebody, or those of another memory, comes last ([`Found::is_own`]), and so do questions that were asked in
+    /// several places and what was taken back ([`Found::taken_back`]). What no name reaches is not found, and unlike
     /// [`Self::find_messages`] this promises nothing about parts of words.
     ///
     /// An import fills the index; what came in otherwise is read, or taken in where it is much.
@@ -71,7 +73,7 @@ impl Repo {
     ) -> Result<Vec<Found>> {
         self.weigh_new(progress)?;
         let view = self.store.read()?;
-        let tips = tips(&*view, on, options.within)?;
+        let (tips, head) = tips(&*view, on, options.within)?;
         let (session, directory) = (options.session.as_ref(), options.directory.as_deref());
         let tips = narrowed(&*view, tips, session, directory)?;
         let is_narrow = options.within.is_some() || session.is_some() || directory.is_some();
@@ -79,9 +81,13 @@ impl Repo {
         let mut search = Ordering {
             view: &*view,
             options,
-            visibility: Visibility::new(tips.clone()),
+            tips: &tips,
+            ahead: BTreeSet::new(),
+            visibility: Visibility::new(tips.clone(), head),
             callers: Callers::new(&*view),
             answers: Vec::new(),
+            taken_back: Vec::new(),
+            asked_again: Vec::new(),
             own: Vec::new(),
         };
         let (mut most, mut seen) = (FIRST.max(2 * options.limit), 0);
@@ -102,12 +108,12 @@ impl Repo {
                 seen += some.len();
                 search.take(some, &looking)?;
                 if search.has_enough() {
-                    return search.told(&tips);
+                    return search.told();
                 }
             }
             if ranked.is_all {
-                search.answers_own();
-                return search.told(&tips);
+                search.answers_last();
+                return search.told();
             }
             most = most.saturating_mul(MORE);
         }
@@ -143,16 +149,62 @@ struct Answer {
     content: crate::hash::ContentHash,
     looked: Looked,
     is_own: bool,
+    /// Whether it is a question that was asked in several places.
+    is_asked_again: bool,
+}
+
+impl Answer {
+    /// Whether it comes last by default.
+    const fn is_last(&self) -> bool {
+        self.is_own || self.is_asked_again
+    }
+}
+
+/// Into how many steps a score is cut each time that it doubles, or nearly: within one the newest comes first.
+const STEPS: f32 = 16.0;
+/// How many commits behind a prompt what was said is still its outcome.
+const TURN: u64 = 32;
+/// How much of what its prompt is worth an outcome is worth beside its own words.
+const OUTCOME: f32 = 0.5;
+
+/// What was said behind a prompt that answers well answers, too: a turn is found as one.
+fn outcomes(answers: &mut [Answer]) {
+    let is_prompt = |answer: &Answer| answer.role == Role::User && answer.looked.is_said;
+    let prompts = answers.iter().filter(|answer| is_prompt(answer));
+    let mut prompts: Vec<(usize, u64, f32)> = prompts
+        .map(|prompt| (prompt.hit.tip, prompt.row.depth, prompt.score))
+        .collect();
+    prompts.sort_by_key(|(tip, depth, _)| (*tip, *depth));
+    for answer in answers.iter_mut() {
+        if answer.role != Role::Assistant || !answer.looked.is_said {
+            continue;
+        }
+        let place = (answer.hit.tip, answer.row.depth);
+        let behind = prompts.partition_point(|(tip, depth, _)| (*tip, *depth) < place);
+        if let Some((tip, depth, score)) = behind.checked_sub(1).map(|at| prompts[at])
+            && tip == place.0
+            && place.1 - depth <= TURN
+        {
+            answer.score += OUTCOME * score;
+        }
+    }
 }
 
 /// Answers on their way into their order.
 struct Ordering<'a> {
     view: &'a dyn View,
     options: &'a RankedOptions,
+    tips: &'a [Tip],
+    /// The ends of paths that were asked for together.
+    ahead: BTreeSet<CommitHash>,
     visibility: Visibility,
     callers: Callers<'a>,
     answers: Vec<Answer>,
-    /// Those that tract itself gave.
+    /// Those of texts that were taken back.
+    taken_back: Vec<Answer>,
+    /// Questions that were asked in several places.
+    asked_again: Vec<Answer>,
+    /// Those that a memory gave.
     own: Vec<Answer>,
 }
 
@@ -162,8 +214,23 @@ impl Ordering<'_> {
         limit > 0 && self.answers.len() >= self.options.asked.offset.saturating_add(limit)
     }
 
-    fn answers_own(&mut self) {
+    /// What comes last by default.
+    fn answers_last(&mut self) {
+        self.answers.append(&mut self.asked_again);
+        self.answers.append(&mut self.taken_back);
         self.answers.append(&mut self.own);
+    }
+
+    /// Whether what answers was taken back.
+    fn is_taken_back(&mut self, answer: &Answer) -> Result<bool> {
+        let (view, tip, content) = (self.view, answer.hit.tip, answer.content);
+        let operation = &answer.row.commit.operation;
+        let entry = entry_of(view, &answer.hit.commit, &content, operation)?;
+        let parts = &answer.looked.parts;
+        let (_, hidden_by) = self.visibility.of(view, tip, entry, &content, parts)?;
+        let of = (entry, &content);
+        let by = self.visibility.taken_by(view, tip, of, hidden_by)?;
+        Ok(by.is_some())
     }
 
     /// Reads some contents and puts them behind the others, best first.
@@ -212,17 +279,50 @@ impl Ordering<'_> {
                 answers.push(answer);
             }
         }
-        answers.sort_by(|a, b| {
-            let time = |answer: &Answer| answer.row.commit.time;
-            let newer = Reverse(time(a)).cmp(&Reverse(time(b)));
-            b.score.total_cmp(&a.score).then(newer)
+        outcomes(&mut answers);
+        // What is nearly as good is as good: the newest of it comes first.
+        answers.sort_by_key(|answer| {
+            let times = (answer.score.max(f32::MIN_POSITIVE).ln() * STEPS).floor();
+            (Reverse(times as i64), Reverse(answer.row.commit.time))
         });
+        let near = answers.iter().filter(|answer| !answer.is_last());
+        let near: Vec<usize> = near
+            .map(|answer| answer.hit.tip)
+            .take(self.wanting())
+            .collect();
+        self.look_ahead(near)?;
         for answer in answers {
             if answer.is_own {
                 self.own.push(answer);
+            } else if answer.is_asked_again {
+                self.asked_again.push(answer);
+            } else if !self.has_enough() && self.is_taken_back(&answer)? {
+                self.taken_back.push(answer);
             } else {
                 self.answers.push(answer);
             }
+        }
+        Ok(())
+    }
+
+    /// How many answers a page wants still.
+    fn wanting(&self) -> usize {
+        match self.options.limit {
+            0 => usize::MAX,
+            limit => {
+                let wanted = self.options.asked.offset.saturating_add(limit);
+                wanted.saturating_sub(self.answers.len())
+            }
+        }
+    }
+
+    /// The paths of some answers are looked at next.
+    fn look_ahead(&mut self, tips: impl IntoIterator<Item = usize>) -> Result<()> {
+        let ends: BTreeSet<CommitHash> = tips.into_iter().map(|tip| self.tips[tip].1).collect();
+        let new: Vec<CommitHash> = ends.difference(&self.ahead).copied().collect();
+        if !new.is_empty() {
+            self.view.look_ahead(Tips::At(&new))?;
+            self.ahead.extend(new);
         }
         Ok(())
     }
@@ -270,12 +370,13 @@ impl Ordering<'_> {
             role: message.role,
             content,
             is_own: own.has_all(&looked.parts),
+            is_asked_again: looked.is_question && one.hits.len() > 1 && message.role == Role::User,
             looked,
         }))
     }
 
     /// The page that was asked for.
-    fn told(mut self, tips: &[Tip]) -> Result<Vec<Found>> {
+    fn told(mut self) -> Result<Vec<Found>> {
         let limit = match self.options.limit {
             0 => usize::MAX,
             limit => limit,
@@ -283,19 +384,22 @@ impl Ordering<'_> {
         let answers = std::mem::take(&mut self.answers).into_iter();
         let page = answers.skip(self.options.asked.offset).take(limit);
         let page: Vec<Answer> = page.collect();
-        let on: BTreeSet<CommitHash> = page.iter().map(|answer| tips[answer.hit.tip].1).collect();
-        let on: Vec<CommitHash> = on.into_iter().collect();
-        self.view.look_ahead(Tips::At(&on))?;
+        self.look_ahead(page.iter().map(|answer| answer.hit.tip))?;
         let page = page.into_iter();
-        page.map(|answer| self.found(answer, tips)).collect()
+        page.map(|answer| self.found(answer)).collect()
     }
 
-    fn found(&mut self, answer: Answer, tips: &[Tip]) -> Result<Found> {
-        let (view, tip) = (self.view, answer.hit.tip);
+    fn found(&mut self, answer: Answer) -> Result<Found> {
+        let (view, tip, tips) = (self.view, answer.hit.tip, self.tips);
         let (content, row) = (answer.content, answer.row);
         let entry = entry_of(view, &answer.hit.commit, &content, &row.commit.operation)?;
         let parts = &answer.looked.parts;
         let (number, hidden_by) = self.visibility.of(view, tip, entry, &content, parts)?;
+        let by = self
+            .visibility
+            .taken_by(view, tip, (entry, &content), hidden_by)?;
+        let taken_back = by.map(|by| self.visibility.taken_back(view, tip, entry, &by));
+        let taken_back = taken_back.transpose()?;
         let (before, after) = match self.options.neighbours {
             0 => Default::default(),
             around => self.visibility.neighbours(view, tip, &entry, around)?,
@@ -309,6 +413,7 @@ impl Ordering<'_> {
             session: self.visibility.session(view, tip)?.clone(),
             number,
             hidden_by,
+            taken_back,
             score: answer.score,
             is_own: answer.is_own,
             lines: answer.looked.lines,

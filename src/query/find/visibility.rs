@@ -9,7 +9,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::model::{EntryId, HideKind, Operation, Priority, RefName, Role};
 use crate::repo::outline::{Fates, Outline};
 use crate::repo::{load, path};
-use crate::store::View;
+use crate::store::{SessionRow, View};
 
 /// Where a path ends, and the ref that is there, if it is by one that it is looked at.
 pub(crate) type Tip = (Option<RefName>, CommitHash);
@@ -57,14 +57,34 @@ impl Origin {
         let Some((name, row)) = session else {
             return Ok(Self::default());
         };
+        let directory = ran_in(&name, &row, |above| view.session(above))?;
         let before = path::predecessor(view, tip, &name)?;
         Ok(Self {
             name: Some(name),
             title: row.title,
-            directory: row.cwd,
+            directory,
             before: before.map(|(name, row)| (name, row.title)),
         })
     }
+}
+
+/// The directory that a session ran in, or that of the session that it is a further path of.
+pub(crate) fn ran_in(
+    name: &RefName,
+    row: &SessionRow,
+    known: impl Fn(&RefName) -> Result<Option<SessionRow>>,
+) -> Result<Option<String>> {
+    if row.cwd.is_some() {
+        return Ok(row.cwd.clone());
+    }
+    let mut above = name.above();
+    while let Some(name) = above {
+        if let Some(cwd) = known(&name)?.and_then(|row| row.cwd) {
+            return Ok(Some(cwd));
+        }
+        above = name.above();
+    }
+    Ok(None)
 }
 
 /// A message beside a found one.
@@ -87,7 +107,11 @@ const MANY: usize = 2_000;
 /// context is folded, and the whole order, hidden messages included, only for those that need it.
 pub(crate) struct Visibility {
     tips: Vec<Tip>,
+    /// The branch that HEAD is on: what is on it is not left.
+    head: Option<RefName>,
     paths: HashMap<usize, Path>,
+    /// Of tips that were left, where what left them ends.
+    left: HashMap<usize, Option<CommitHash>>,
 }
 
 struct Path {
@@ -109,9 +133,33 @@ struct Whole {
 }
 
 impl Visibility {
-    pub(crate) fn new(tips: Vec<Tip>) -> Self {
-        let paths = HashMap::new();
-        Self { tips, paths }
+    pub(crate) fn new(tips: Vec<Tip>, head: Option<RefName>) -> Self {
+        Self {
+            tips,
+            head,
+            paths: HashMap::new(),
+            left: HashMap::new(),
+        }
+    }
+
+    /// Where a path ends.
+    pub(super) fn end(&self, tip: usize) -> CommitHash {
+        self.tips[tip].1
+    }
+
+    /// Where the session or branch ends that has left this path, if one has.
+    pub(super) fn left_for(&mut self, view: &dyn View, tip: usize) -> Result<Option<CommitHash>> {
+        if let Some(known) = self.left.get(&tip) {
+            return Ok(*known);
+        }
+        let name = self.tips[tip].0.as_ref();
+        let name = name.filter(|name| Some(*name) != self.head.as_ref());
+        let end = match name.and_then(RefName::left_by) {
+            Some(above) => load::tip(view, &above)?,
+            None => None,
+        };
+        self.left.insert(tip, end);
+        Ok(end)
     }
 
     /// The number that the entry has at this tip, and why `content`, which it has or had, is not
@@ -148,6 +196,30 @@ impl Visibility {
             None => HiddenBy::Restore,
         };
         Ok((None, Some(hidden_by)))
+    }
+
+    /// The skip or the edit that takes a text out of the context of this tip, whatever else hides it there.
+    pub(super) fn withdrawn(
+        &mut self,
+        view: &dyn View,
+        tip: usize,
+        entry: EntryId,
+        content: &ContentHash,
+    ) -> Result<Option<HiddenBy>> {
+        let depth = view.commit(&entry.commit)?.map(|row| row.depth);
+        let by = |now: &Entry| match lost(now, content, &HashSet::from([usize::MAX])) {
+            Some(HiddenBy::Edit) => Some(HiddenBy::Edit),
+            _ => (now.priority == Priority::Skip).then_some(HiddenBy::Skip),
+        };
+        let fates = &self.path(view, tip)?.fates;
+        if let (Some(fates), Some(depth)) = (fates, depth)
+            && let Some(fate) = fates.get(&entry, depth)
+        {
+            return Ok(fate.entry.and_then(by));
+        }
+        let order = self.order(view, tip)?;
+        let now = order.places.get(&entry).map(|at| &order.entries[*at]);
+        Ok(now.and_then(|now| by(&Entry::from(now))))
     }
 
     /// Up to `around` entries on each side of one, in the conversation's order, hidden ones

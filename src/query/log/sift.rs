@@ -53,7 +53,13 @@ pub(super) fn matching(
         let mut read = view.ancestors(&from, until, PAGE)?;
         next = read.last().and_then(|row| row.commit.parent);
         let full = read.len() == PAGE;
-        read.retain(|row| fits(&row.commit, options));
+        let is_one = |row: &CommitRow| {
+            options
+                .only
+                .as_ref()
+                .is_none_or(|it| it.contains(&row.hash))
+        };
+        read.retain(|row| is_one(row) && fits(&row.commit, options));
         for some in read.chunks(TEXTS) {
             for row in speaking(view, some, options)? {
                 found.push(row);
@@ -79,11 +85,12 @@ fn takes_all(options: &LogOptions) -> bool {
         up_to,
         pattern,
         author,
+        only,
         ..
     } = options;
     operations.is_empty()
         && (role.is_none() && !prompts && tool.is_none() && pattern.is_none())
-        && (since.is_none() && up_to.is_none() && author.is_none())
+        && (since.is_none() && up_to.is_none() && author.is_none() && only.is_none())
 }
 
 /// What a commit itself says.
