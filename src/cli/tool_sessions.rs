@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use tract::Error;
-use tract::formats::registry;
 use tract::ingest::tool_dirs::SessionFile;
 use tract::ingest::{self, called, namesakes};
 use tract::model::{Millis, RefName, RefValue};
@@ -17,11 +16,6 @@ use super::{App, Failure, Result, listing, progress};
 pub const LISTED: usize = 20;
 /// How much of an id is shown, and enough to type.
 const ID_CHARS: usize = 8;
-
-/// The tools that keep their sessions by directory.
-pub fn tools() -> String {
-    registry::tools(|format| format.home.is_some())
-}
 
 /// The sessions of the working directory, of the repository's and of git's above it, or those of
 /// every directory, newest first; at least one.

@@ -157,8 +157,8 @@ const OTHER_REQUESTS: &str = "(other requests)";
 /// that no reply shows, such as those for summaries and titles, are a row of their own, where the client gives the
 /// sum of its requests.
 ///
-/// Where each directory has a HEAD of its own, as in the repository of a home, it is what ran in this directory, its worktrees
-/// among them, and what its HEAD leads to; with `all` everything.
+/// Where each directory has a HEAD of its own, as in a home's repository, it counts this directory, its worktrees, and
+/// what HEAD leads to. `all` counts everything.
 ///
 /// Each row has replies, input, the part of it that came from a cache, output, and US dollars. prices.file in the
 /// configuration names a newer list, as genai-prices publishes it.
@@ -170,9 +170,9 @@ const OTHER_REQUESTS: &str = "(other requests)";
 /// sent, where the client recorded that, else the least that a request had beyond its messages.
 ///
 /// With `misses`, it is of each reply: time, input, what of it was read from the cache, what was written to
-/// the cache, what was missed, what that cost, and why. First stands what each cause comes to. Of more than 20 replies only the
-/// 20 that missed most are told; `limit` says how many, 0 tells all. Missed is what the request before had left in the cache
-/// and this one did not read. The provider's own word for the reason comes first; then the first difference to
+/// the cache, what was missed, what that cost, and why. The sum of each cause comes first. Behind it are the 20 replies
+/// that missed most; `limit` takes more, and 0 all. Missed is what the request before had left in the cache and this one
+/// did not read. The provider's own word for the reason comes first; then the first difference to
 /// the request before, where the client recorded both; then another model, a change of the context, or the age
 /// of the cache: 5 minutes, or an hour where that was paid for.
 ///

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::model::background::{OpenWork, Register, tells_of_start};
 use crate::model::query::Query;
@@ -33,12 +33,20 @@ const MOST: u64 = 4_096;
 
 impl Repo {
     /// What was started in the background in the session at `tip` and has no end there, in the order of the starts. A
-    /// conversation that came from no session has none.
+    /// conversation that came from no session has none. Where something is damaged on the way, nothing is told: who asks how
+    /// things stand still learns the rest, and `fsck` names the damage.
     ///
     /// # Errors
     ///
     /// The store's.
     pub fn running(&self, tip: &CommitHash) -> Result<Vec<RunningWork>> {
+        match self.open_work(tip) {
+            Err(Error::Damaged { .. }) => Ok(Vec::new()),
+            told => told,
+        }
+    }
+
+    fn open_work(&self, tip: &CommitHash) -> Result<Vec<RunningWork>> {
         let view = self.store.read()?;
         let Some(end) = view.commit(tip)?.map(|row| row.depth) else {
             return Ok(Vec::new());

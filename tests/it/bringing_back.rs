@@ -45,12 +45,14 @@ fn a_skipped_message_and_a_pruned_part_have_their_way_back() {
     sandbox.ok(&["drop", ":2#1"]);
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", "the text of a the text of a", "-n", "1"]), @r"
     f01d7f8  2026-03-14 12:02:00  tool  main hidden (dropped by 497e740)  read_file a
+        (taken back on 2026-03-14 12:03:00)
         the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a
         back: tract restore f01d7f8
     ");
     sandbox.ok(&["annotate", "--skip", ":4"]);
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", "They differ"]), @r"
     eaff61e  2026-03-14 12:02:00  assistant  main hidden (skipped)
+        (taken back)
         They differ.
         back: tract annotate eaff61e --normal
     ");

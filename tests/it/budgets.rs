@@ -478,7 +478,10 @@ fn a_shrink_is_seen_in_one_measure() {
 
     sandbox.ok(&["truncate", "--keep", "4"]);
     let after = sandbox.ok(&["status", "-v"]);
-    assert_eq!(between(&after, "by the provider  about ", ": it"), are);
+    assert_eq!(
+        between(&after, "by the provider  about ", ": our count"),
+        are
+    );
     insta::assert_snapshot!(after.lines().take(4).collect::<Vec<_>>().join("\n"), @r#"
     On main, HEAD 4ce551c  (claude-code "Read the bank's amounts, and never in silence")
     Context  6 messages, 30 hidden (1 truncation, 1 compaction)
@@ -493,10 +496,16 @@ fn a_shrink_is_seen_in_one_measure() {
     let foretold = between(&would, "   about ", " by the provider");
     let status = sandbox.ok(&["status", "-v"]);
     let (were, are) = foretold.split_once(" → ").expect("both");
-    assert_eq!(between(&status, "by the provider  about ", ": it"), were);
+    assert_eq!(
+        between(&status, "by the provider  about ", ": our count"),
+        were
+    );
     sandbox.ok(&["drop", ":-2"]);
     let status = sandbox.ok(&["status", "-v"]);
-    assert_eq!(between(&status, "by the provider  about ", ": it"), are);
+    assert_eq!(
+        between(&status, "by the provider  about ", ": our count"),
+        are
+    );
 }
 
 #[test]
@@ -541,10 +550,7 @@ fn a_script_can_tell_what_was_committed_from_what_was_not() {
         assert_eq!(stdout.contains(head.trim()), has_hash, "{said}");
     }
     let help = sandbox_help(&["commit", "--help"]);
-    assert!(
-        help.contains("standard output then holds its hash"),
-        "{help}"
-    );
+    assert!(help.contains("standard output holds its hash"), "{help}");
     let help = sandbox_help(&["config", "--help"]);
     assert!(
         help.contains("refuse (nothing is committed, exit code 1)"),

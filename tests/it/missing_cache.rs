@@ -176,6 +176,8 @@ fn the_word_of_the_provider_comes_first() {
     ");
     let session = unrecorded(&session);
     assert_snapshot!(told(&session), @"
+    the provider says why  2 misses  160k  $0.92
+
     da80626  2026-11-20 10:00:04  100k     0  100k     0
     fc5468b  2026-11-20 10:00:10  102k     0  102k  100k  $0.57  provider: tools_␛[31mchanged, 100,123 tokens
     49dbc2a  2026-11-20 10:00:13  104k   42k   62k   60k  $0.34  provider: system_changed

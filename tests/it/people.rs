@@ -428,7 +428,7 @@ mod on_a_server {
         insta::assert_snapshot!(refused.replace(&theirs, "[SERVER]"), @r"
         exit code: 1
         --- stderr
-        error: the repository format 6 is too old; this tract reads format 14
+        error: repository format 6 is too old; this tract reads format 14
         hint: nothing was changed; the first command of its owner with this tract brings it up to date
         ");
         ok(

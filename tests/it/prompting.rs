@@ -272,7 +272,8 @@ fn a_command_that_the_model_answers_is_a_prompt() {
         .lines()
         .filter_map(|line| line.split("  ").last())
         .collect();
-    assert_eq!(told, ["/greet Ann, warmly", "/review"], "{log}");
+    // A list has as much of it as the beginning of the message holds.
+    assert_eq!(told, ["/greet", "/review"], "{log}");
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn a_log_lists_what_is_asked_for() {
     ");
     for wrong in [
         &["log", "--role", "robot"][..],
-        &["log", "--since", "one day"],
+        &["log", "--since", "some day"],
         &["log", "-3", "-n", "4"],
         &["log", "main", "HEAD~2"],
         &["log", "-E"],

@@ -145,7 +145,7 @@ mod known {
         let address = format!("{address}?sslmode=disable&connect_timeout=2");
         let said = sandbox.tract(&["--repo", &address, "status"]);
         assert!(said.starts_with("exit code: 4\n"), "{said}");
-        assert!(said.contains("nothing for 2000 ms"), "{said}");
+        assert!(said.contains("has not answered for 2000 ms"), "{said}");
     }
 
     #[test]

@@ -150,7 +150,7 @@ class Bench:
 
     def steps(self):
         """The script's commands that this build has, with their minutes."""
-        known = self.disk.plain(self.folder, ["--help"]).stdout
+        known = self.disk.plain(self.folder, ["help", "--all"]).stdout
         for minute, step in enumerate(script()):
             arguments = step.split() if isinstance(step, str) else step
             if re.search(rf"^\s+{arguments[0]}\b", known, re.M):
@@ -366,7 +366,7 @@ class Bench:
         self.disk.plain(work, ["init"])
         self.disk.plain(work, ["commit", "-r", "user", "-m", "first"])
         self.disk.plain(work, ["branch", "side"])
-        known = self.disk.plain(self.folder, ["--help"]).stdout
+        known = self.disk.plain(self.folder, ["help", "--all"]).stdout
         troubles, over = [], threading.Event()
 
         def writer(who):

@@ -18,9 +18,9 @@ use crate::cli::{App, Exit, Failure, Result, Ui, listing, progress};
 /// Finds messages by their words, the best answer first, in the history of all branches, tags and sessions. It looks
 /// in text, thinking, tool calls and results, in hidden messages, and in texts that edits replaced. The words may
 /// stand in any order and form ("proposals" finds "proposal"), and the more of them a message has, the better. A word
-/// with a part of an identifier finds the whole of it. What was taken back (by a
-/// rewind, a drop, a skip or an edit) comes last, with what was chosen instead. So do questions that were asked again,
-/// and what a memory tool repeats.
+/// with a part of an identifier finds the whole of it. Messages that were taken back
+/// (by a rewind, a drop, a skip or an edit) come last, with what was chosen instead. So do questions that were asked
+/// again, and what a memory tool repeats.
 ///
 /// "WORDS IN QUOTES" must stand like that, WORD* is any word that begins so, and what has -WORD in it is left out.
 /// With --exact, TEXT is searched for as it is; with --regex it is a regular expression, in which (?-i) makes case

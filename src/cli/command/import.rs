@@ -7,7 +7,7 @@ use std::rc::Rc;
 use indicatif::ProgressBar;
 use tract::Error;
 use tract::deeds::ImportParams;
-use tract::formats::{Format, registry, sniff};
+use tract::formats::{FORMATS, Format, sniff};
 use tract::ingest::family::{Coming, Queue};
 use tract::ingest::tool_dirs::walk_directory;
 use tract::ingest::{
@@ -83,12 +83,11 @@ const ABOUT: &str = "Bring in sessions of coding agents, and other conversations
 
 fn long_about() -> String {
     format!(
-        "{ABOUT}: of {}.\n\n\
-         Without arguments, it lists this directory's {} sessions. A file's format is \
+        "{ABOUT}. --format lists the {} formats that are read.\n\n\
+         Without arguments, it lists the sessions that agents keep of this directory. A file's format is \
          recognised from its content. Importing a file again adds only what is new in it. \
          Outside a repository, one is made here.",
-        registry::tools(|_| true),
-        tool_sessions::tools(),
+        FORMATS.len(),
     )
 }
 

@@ -446,13 +446,13 @@ impl<'a> Reader<'a> {
 
     /// Tells of a step; returns the first entry that it makes, if it makes one.
     pub(super) fn tell(&mut self, action: Action) -> Result<StepEntry> {
-        self.teller.open()?;
         self.close()?;
         self.told(self.current.step(action))
     }
 
     /// Hands a step over, and before the first of a sub-agent's that there is one.
     fn told(&mut self, step: Step) -> Result<StepEntry> {
+        self.teller.open()?;
         if let Some(branch) = self.branch.take() {
             self.teller.sink.branch(branch)?;
         }

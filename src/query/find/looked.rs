@@ -12,7 +12,7 @@ use crate::model::query::{Query, Term};
 use crate::model::searched::{Passage, searched};
 use crate::model::terms::{Cutter, stem};
 use crate::model::weighed::{SAID, factor};
-use crate::model::{Message, Part, Role};
+use crate::model::{Message, Part};
 
 /// How much of a score is for having all of the words, and how much more one is worth whose words stand
 /// together.
@@ -20,9 +20,8 @@ const ALL_WORDS: f32 = 0.6;
 const TOGETHER: f32 = 0.5;
 /// What a message is worth beside others by what of it answers: said, thought, given to a tool, given by one.
 const WORTH: [f32; 4] = [1.0, 0.8, 0.75, 0.7];
-/// The same of calls that edit files, of what a user says, and of what is only asked.
+/// The same of calls that edit files, and of what is only asked.
 const EDITS: f32 = 0.9;
-const PROMPT: f32 = 0.9;
 const ASKED: f32 = 0.5;
 /// From one passage to the next is as far as so many words.
 const GAP: usize = 100;
@@ -105,7 +104,6 @@ impl<'q> Looking<'q> {
             is_question &= asks;
             worth = worth.max(match kind {
                 0 if asks => ASKED,
-                0 if message.role == Role::User => PROMPT,
                 2 if edits(message, passage.part) => EDITS,
                 kind => WORTH[kind],
             });
