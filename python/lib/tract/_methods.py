@@ -43,7 +43,7 @@ class Methods:
         - `format`: One of the formats that import reads, html or markdown; by default the session's own
         - `redact`: Write `[redacted:KIND]` in place of secrets
         - `allow_secrets`: Write secrets, too
-        - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
+        - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and names
         """
         return self._ask("export", {"rev": rev, "format": format, "redact": redact, "allow_secrets": allow_secrets, "anonymous": anonymous})
 
@@ -65,7 +65,7 @@ class Methods:
         """
         return self._ask("status", {"verbose": verbose})
 
-    def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, op: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, grep: Optional[str] = None, regex: Optional[bool] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, author: Optional[str] = None, reverse: Optional[bool] = None, file: Optional[str] = None, files: Optional[bool] = None, requests: Optional[bool] = None) -> types.LogAnswer:
+    def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, op: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, grep: Optional[str] = None, regex: Optional[bool] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, author: Optional[str] = None, running: Optional[bool] = None, reverse: Optional[bool] = None, file: Optional[str] = None, files: Optional[bool] = None, requests: Optional[bool] = None) -> types.LogAnswer:
         """List commits, newest first.
 
         - `rev`: Where to begin, instead of HEAD; A..B: the commits from A to B
@@ -79,12 +79,13 @@ class Methods:
         - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
         - `until`: Only up to then
         - `author`: Only commits whose author has this in their name, program or run, whatever its case
+        - `running`: Only what started agents and shells in the background that have no end in the session
         - `reverse`: Oldest first
         - `file`: Each edit of this file, by its path or the end of it
         - `files`: The files that were edited, and how many lines came and went
         - `requests`: The requests that the client sent, newest first
         """
-        return self._ask("log", {"rev": rev, "limit": limit, "op": op, "role": role, "prompts": prompts, "tool": tool, "grep": grep, "regex": regex, "since": since, "until": until, "author": author, "reverse": reverse, "file": file, "files": files, "requests": requests})
+        return self._ask("log", {"rev": rev, "limit": limit, "op": op, "role": role, "prompts": prompts, "tool": tool, "grep": grep, "regex": regex, "since": since, "until": until, "author": author, "running": running, "reverse": reverse, "file": file, "files": files, "requests": requests})
 
     def show(self, rev: Optional[str] = None, *, image: Optional[str] = None, which: Optional[int] = None, force: Optional[bool] = None) -> types.ShowAnswer:
         """Show one commit in full, or a range.
@@ -128,42 +129,48 @@ class Methods:
         """
         return self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "since": since, "until": until, "limit": limit, "offset": offset})
 
-    def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None) -> types.ReadAnswer:
+    def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None, within: Optional[str] = None, directory: Optional[str] = None) -> types.ReadAnswer:
         """Gives messages word for word with what stands around them, hidden ones among them.
 
         - `rev`: The message, wherever it is.
         - `last`: The last of several, in the conversation's order.
         - `around`: So many messages on each side, too, hidden ones among them.
+        - `within`: Only if it is in the history of this commit.
+        - `directory`: Only if it is in a conversation that ran in this directory or below it.
         """
-        return self._ask("read", {"rev": rev, "last": last, "around": around})
+        return self._ask("read", {"rev": rev, "last": last, "around": around, "within": within, "directory": directory})
 
-    def dropped(self, rev: Optional[str] = None, *, within: Optional[str] = None) -> types.DroppedAnswer:
+    def dropped(self, rev: Optional[str] = None, *, within: Optional[str] = None, directory: Optional[str] = None) -> types.DroppedAnswer:
         """Says what a compaction hid: prompts, files, commands, each with its message.
 
         - `rev`: The compaction, truncation or clear; the newest on the path to HEAD unless given.
-        - `within`: Whose newest compaction, truncation or clear; HEAD's path unless given.
+        - `within`: Whose newest compaction, truncation or clear; HEAD's path unless given. With `rev`, only one in the history of
+                this commit.
+        - `directory`: Only one in a conversation that ran in this directory or below it.
         """
-        return self._ask("dropped", {"rev": rev, "within": within})
+        return self._ask("dropped", {"rev": rev, "within": within, "directory": directory})
 
     def audit(self, rev: Optional[str] = None, *, within: Optional[str] = None, limit: Optional[int] = None) -> types.AuditAnswer:
-        """What a compaction took away, and what of it is still said.
+        """List what a compaction took away, and what of it is still there.
 
         - `rev`: The compaction, truncation or clear; the newest on this branch unless given
-        - `within`: Whose newest compaction, truncation or clear, and where things are to be said still; HEAD unless given
+        - `within`: The history whose newest compaction, truncation or clear is meant, and in which facts are looked for; HEAD
+                unless given
         - `limit`: At most N findings; 20 unless given, 0: all
         """
         return self._ask("audit", {"rev": rev, "within": within, "limit": limit})
 
-    def did(self, path: Optional[str] = None, *, command: Optional[str] = None, error: Optional[str] = None, within: Optional[str] = None, limit: Optional[int] = None) -> types.DidAnswer:
+    def did(self, path: Optional[str] = None, *, command: Optional[str] = None, error: Optional[str] = None, within: Optional[str] = None, directory: Optional[str] = None, limit: Optional[int] = None) -> types.DidAnswer:
         """Says what was done to a file, how a command ran, or what followed an error.
 
         - `path`: A file, or the end of its path: what was done to it.
         - `command`: A piece of a command: how it ran.
         - `error`: A piece of an error: what followed it.
         - `within`: Only in the history of this commit; in all history unless given.
+        - `directory`: Only in conversations that ran in this directory or below it.
         - `limit`: At most so many; 10 unless given.
         """
-        return self._ask("did", {"path": path, "command": command, "error": error, "within": within, "limit": limit})
+        return self._ask("did", {"path": path, "command": command, "error": error, "within": within, "directory": directory, "limit": limit})
 
     def blame(self, message: Optional[str] = None, *, at: Optional[str] = None) -> types.BlameAnswer:
         """Say where messages came from.
@@ -193,17 +200,19 @@ class Methods:
         """
         return self._ask("diff", {"before": before, "after": after, "role": role, "tool": tool, "exact_ids": exact_ids, "format": format, "sent": sent})
 
-    def cost(self, rev: Optional[str] = None, *, by: Optional[CostBy] = None, misses: Optional[bool] = None, limit: Optional[int] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None) -> types.CostAnswer:
+    def cost(self, rev: Optional[str] = None, *, by: Optional[CostBy] = None, misses: Optional[bool] = None, all: Optional[bool] = None, check: Optional[bool] = None, limit: Optional[int] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None) -> types.CostAnswer:
         """Show what the replies of models cost.
 
         - `rev`: Only what is on the path to this commit
-        - `by`: What a row stands for; a session unless given
+        - `by`: The grouping of the rows; session unless given
         - `misses`: A row for each reply: what its request read from the cache, wrote to it and missed, and why
-        - `limit`: At most N rows, and one for the rest; 0: all. By default 20 messages, or all of anything else
+        - `all`: In a repository where each directory has a HEAD of its own: of all directories
+        - `check`: How budgets of money stand; the exit code is 1 where one is exceeded
+        - `limit`: At most N rows, and one for the rest; 0: all. By default 20 messages or misses, or all of anything else
         - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
         - `until`: Only up to then
         """
-        return self._ask("cost", {"rev": rev, "by": by, "misses": misses, "limit": limit, "since": since, "until": until})
+        return self._ask("cost", {"rev": rev, "by": by, "misses": misses, "all": all, "check": check, "limit": limit, "since": since, "until": until})
 
     def cache(self, rev: Optional[str] = None) -> types.CacheAnswer:
         """Says whether the provider's prompt cache still has the context.
@@ -245,8 +254,8 @@ class Methods:
         - `json`: One message in a provider's form (OpenAI's or Anthropic's), or the response that holds it; on the command line a
                 file (or -) with it
         - `batch`: Such messages: all are committed, or none; on the command line a file (or -) with one on each line
-        - `events`: The events of a reply that was streamed, as a provider's API sends them; on the command line a file (or -) with
-                one on each line. What came before a stream broke off is kept, and marked as cut
+        - `events`: The events of a reply that was streamed, as a provider's API sends them; on the command line a file (or -)
+                with one on each line. Keep the part before a stream broke off, marked as cut
         - `edit`: Replace the content of this message; the old one stays in history
         - `call`: The call that this tool result answers
         - `model`: The model, from here on
@@ -255,7 +264,7 @@ class Methods:
         - `set`: Any other setting, by its key; on the command line VALUE is JSON or a plain text
         - `tools`: The tools that the model may call, a JSON array; on the command line a file with it
         - `note`: A remark for people; no model sees it
-        - `author`: Who says it; by default the setting author.name, if there is one
+        - `author`: The author; by default the setting author.name, if there is one
         - `client`: The program that commits, and its version
         - `run`: An id of what that program is about
         - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
@@ -323,7 +332,7 @@ class Methods:
         """Replace a span of messages with a summary.
 
         - `message`: The summary
-        - `strict`: Refuse a summary that lacks what you said, an open point or a pin
+        - `strict`: Refuse a summary that lacks a prompt, an open point or a pin
         - `keep`: Leave out the newest N messages
         - `dry_run`: Change nothing; say what would go
         - `range`: The span, both ends included
@@ -370,8 +379,8 @@ class Methods:
         """Un-hide messages; everything later stays.
 
         - `revs`: Hides, edits, messages, or REV#PART
-        - `at_end`: Leave it hidden and append a copy; what stands before does not change
-        - `before`: Move it to right before this visible message; what stands further up does not change
+        - `at_end`: Leave it hidden and append a copy; earlier messages do not change
+        - `before`: Move it to right before this visible message; earlier messages do not change
         - `dry_run`: Say what would come back, and change nothing
         """
         return self._ask("restore", {"revs": revs, "at_end": at_end, "before": before, "dry_run": dry_run})
@@ -389,7 +398,7 @@ class Methods:
 
         - `rev`: A branch, a session or a commit
         - `messages`: All of its messages
-        - `prompts`: What the user typed there, with what the client attached to it
+        - `prompts`: The prompts of the other branch, with their attachments
         - `message`: A summary of its messages, in place of its last answer
         - `ours`: In conflicts, what this branch has holds
         - `theirs`: In conflicts, what the other branch has holds
@@ -404,8 +413,8 @@ class Methods:
         """Settle conflicts of a merge.
 
         - `revs`: Messages in conflict
-        - `ours`: What this branch has holds
-        - `theirs`: What the other branch has holds
+        - `ours`: Keep this branch's text
+        - `theirs`: Take the other branch's text
         """
         return self._ask("resolve", {"revs": revs, "ours": ours, "theirs": theirs})
 
@@ -479,7 +488,7 @@ class Methods:
         """Make or delete a tag.
 
         - `name`: The tag
-        - `rev`: What to tag, instead of HEAD
+        - `rev`: The commit to tag, instead of HEAD
         - `delete`: Delete the tag `name`
         - `message`: A note to keep with the tag
         """
@@ -580,7 +589,7 @@ class Methods:
         - `force`: Overwrite an existing file
         - `redact`: Write `[redacted:KIND]` in place of secrets
         - `allow_secrets`: Write secrets, too
-        - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
+        - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and names
         """
         return self._ask("bundle", {"file": file, "what": what, "all": all, "sources": sources, "force": force, "redact": redact, "allow_secrets": allow_secrets, "anonymous": anonymous})
 
@@ -639,8 +648,8 @@ class Methods:
     def config(self, key: Optional[str] = None, value: Optional[Union[str, float, bool]] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
         """Tell the repository's settings, or change one.
 
-        - `key`: The setting; without it, all that is set is told
-        - `value`: The new value; without it, the present value is told
+        - `key`: The setting; without it, all settings are listed
+        - `value`: The new value; without it, the present value is printed
         - `unset`: Remove the setting
         """
         return self._ask("config", {"key": key, "value": value, "unset": unset})
@@ -679,7 +688,7 @@ class AsyncMethods:
         - `format`: One of the formats that import reads, html or markdown; by default the session's own
         - `redact`: Write `[redacted:KIND]` in place of secrets
         - `allow_secrets`: Write secrets, too
-        - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
+        - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and names
         """
         return await self._ask("export", {"rev": rev, "format": format, "redact": redact, "allow_secrets": allow_secrets, "anonymous": anonymous})
 
@@ -701,7 +710,7 @@ class AsyncMethods:
         """
         return await self._ask("status", {"verbose": verbose})
 
-    async def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, op: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, grep: Optional[str] = None, regex: Optional[bool] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, author: Optional[str] = None, reverse: Optional[bool] = None, file: Optional[str] = None, files: Optional[bool] = None, requests: Optional[bool] = None) -> types.LogAnswer:
+    async def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, op: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, grep: Optional[str] = None, regex: Optional[bool] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, author: Optional[str] = None, running: Optional[bool] = None, reverse: Optional[bool] = None, file: Optional[str] = None, files: Optional[bool] = None, requests: Optional[bool] = None) -> types.LogAnswer:
         """List commits, newest first.
 
         - `rev`: Where to begin, instead of HEAD; A..B: the commits from A to B
@@ -715,12 +724,13 @@ class AsyncMethods:
         - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
         - `until`: Only up to then
         - `author`: Only commits whose author has this in their name, program or run, whatever its case
+        - `running`: Only what started agents and shells in the background that have no end in the session
         - `reverse`: Oldest first
         - `file`: Each edit of this file, by its path or the end of it
         - `files`: The files that were edited, and how many lines came and went
         - `requests`: The requests that the client sent, newest first
         """
-        return await self._ask("log", {"rev": rev, "limit": limit, "op": op, "role": role, "prompts": prompts, "tool": tool, "grep": grep, "regex": regex, "since": since, "until": until, "author": author, "reverse": reverse, "file": file, "files": files, "requests": requests})
+        return await self._ask("log", {"rev": rev, "limit": limit, "op": op, "role": role, "prompts": prompts, "tool": tool, "grep": grep, "regex": regex, "since": since, "until": until, "author": author, "running": running, "reverse": reverse, "file": file, "files": files, "requests": requests})
 
     async def show(self, rev: Optional[str] = None, *, image: Optional[str] = None, which: Optional[int] = None, force: Optional[bool] = None) -> types.ShowAnswer:
         """Show one commit in full, or a range.
@@ -764,42 +774,48 @@ class AsyncMethods:
         """
         return await self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "since": since, "until": until, "limit": limit, "offset": offset})
 
-    async def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None) -> types.ReadAnswer:
+    async def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None, within: Optional[str] = None, directory: Optional[str] = None) -> types.ReadAnswer:
         """Gives messages word for word with what stands around them, hidden ones among them.
 
         - `rev`: The message, wherever it is.
         - `last`: The last of several, in the conversation's order.
         - `around`: So many messages on each side, too, hidden ones among them.
+        - `within`: Only if it is in the history of this commit.
+        - `directory`: Only if it is in a conversation that ran in this directory or below it.
         """
-        return await self._ask("read", {"rev": rev, "last": last, "around": around})
+        return await self._ask("read", {"rev": rev, "last": last, "around": around, "within": within, "directory": directory})
 
-    async def dropped(self, rev: Optional[str] = None, *, within: Optional[str] = None) -> types.DroppedAnswer:
+    async def dropped(self, rev: Optional[str] = None, *, within: Optional[str] = None, directory: Optional[str] = None) -> types.DroppedAnswer:
         """Says what a compaction hid: prompts, files, commands, each with its message.
 
         - `rev`: The compaction, truncation or clear; the newest on the path to HEAD unless given.
-        - `within`: Whose newest compaction, truncation or clear; HEAD's path unless given.
+        - `within`: Whose newest compaction, truncation or clear; HEAD's path unless given. With `rev`, only one in the history of
+                this commit.
+        - `directory`: Only one in a conversation that ran in this directory or below it.
         """
-        return await self._ask("dropped", {"rev": rev, "within": within})
+        return await self._ask("dropped", {"rev": rev, "within": within, "directory": directory})
 
     async def audit(self, rev: Optional[str] = None, *, within: Optional[str] = None, limit: Optional[int] = None) -> types.AuditAnswer:
-        """What a compaction took away, and what of it is still said.
+        """List what a compaction took away, and what of it is still there.
 
         - `rev`: The compaction, truncation or clear; the newest on this branch unless given
-        - `within`: Whose newest compaction, truncation or clear, and where things are to be said still; HEAD unless given
+        - `within`: The history whose newest compaction, truncation or clear is meant, and in which facts are looked for; HEAD
+                unless given
         - `limit`: At most N findings; 20 unless given, 0: all
         """
         return await self._ask("audit", {"rev": rev, "within": within, "limit": limit})
 
-    async def did(self, path: Optional[str] = None, *, command: Optional[str] = None, error: Optional[str] = None, within: Optional[str] = None, limit: Optional[int] = None) -> types.DidAnswer:
+    async def did(self, path: Optional[str] = None, *, command: Optional[str] = None, error: Optional[str] = None, within: Optional[str] = None, directory: Optional[str] = None, limit: Optional[int] = None) -> types.DidAnswer:
         """Says what was done to a file, how a command ran, or what followed an error.
 
         - `path`: A file, or the end of its path: what was done to it.
         - `command`: A piece of a command: how it ran.
         - `error`: A piece of an error: what followed it.
         - `within`: Only in the history of this commit; in all history unless given.
+        - `directory`: Only in conversations that ran in this directory or below it.
         - `limit`: At most so many; 10 unless given.
         """
-        return await self._ask("did", {"path": path, "command": command, "error": error, "within": within, "limit": limit})
+        return await self._ask("did", {"path": path, "command": command, "error": error, "within": within, "directory": directory, "limit": limit})
 
     async def blame(self, message: Optional[str] = None, *, at: Optional[str] = None) -> types.BlameAnswer:
         """Say where messages came from.
@@ -829,17 +845,19 @@ class AsyncMethods:
         """
         return await self._ask("diff", {"before": before, "after": after, "role": role, "tool": tool, "exact_ids": exact_ids, "format": format, "sent": sent})
 
-    async def cost(self, rev: Optional[str] = None, *, by: Optional[CostBy] = None, misses: Optional[bool] = None, limit: Optional[int] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None) -> types.CostAnswer:
+    async def cost(self, rev: Optional[str] = None, *, by: Optional[CostBy] = None, misses: Optional[bool] = None, all: Optional[bool] = None, check: Optional[bool] = None, limit: Optional[int] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None) -> types.CostAnswer:
         """Show what the replies of models cost.
 
         - `rev`: Only what is on the path to this commit
-        - `by`: What a row stands for; a session unless given
+        - `by`: The grouping of the rows; session unless given
         - `misses`: A row for each reply: what its request read from the cache, wrote to it and missed, and why
-        - `limit`: At most N rows, and one for the rest; 0: all. By default 20 messages, or all of anything else
+        - `all`: In a repository where each directory has a HEAD of its own: of all directories
+        - `check`: How budgets of money stand; the exit code is 1 where one is exceeded
+        - `limit`: At most N rows, and one for the rest; 0: all. By default 20 messages or misses, or all of anything else
         - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
         - `until`: Only up to then
         """
-        return await self._ask("cost", {"rev": rev, "by": by, "misses": misses, "limit": limit, "since": since, "until": until})
+        return await self._ask("cost", {"rev": rev, "by": by, "misses": misses, "all": all, "check": check, "limit": limit, "since": since, "until": until})
 
     async def cache(self, rev: Optional[str] = None) -> types.CacheAnswer:
         """Says whether the provider's prompt cache still has the context.
@@ -881,8 +899,8 @@ class AsyncMethods:
         - `json`: One message in a provider's form (OpenAI's or Anthropic's), or the response that holds it; on the command line a
                 file (or -) with it
         - `batch`: Such messages: all are committed, or none; on the command line a file (or -) with one on each line
-        - `events`: The events of a reply that was streamed, as a provider's API sends them; on the command line a file (or -) with
-                one on each line. What came before a stream broke off is kept, and marked as cut
+        - `events`: The events of a reply that was streamed, as a provider's API sends them; on the command line a file (or -)
+                with one on each line. Keep the part before a stream broke off, marked as cut
         - `edit`: Replace the content of this message; the old one stays in history
         - `call`: The call that this tool result answers
         - `model`: The model, from here on
@@ -891,7 +909,7 @@ class AsyncMethods:
         - `set`: Any other setting, by its key; on the command line VALUE is JSON or a plain text
         - `tools`: The tools that the model may call, a JSON array; on the command line a file with it
         - `note`: A remark for people; no model sees it
-        - `author`: Who says it; by default the setting author.name, if there is one
+        - `author`: The author; by default the setting author.name, if there is one
         - `client`: The program that commits, and its version
         - `run`: An id of what that program is about
         - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
@@ -959,7 +977,7 @@ class AsyncMethods:
         """Replace a span of messages with a summary.
 
         - `message`: The summary
-        - `strict`: Refuse a summary that lacks what you said, an open point or a pin
+        - `strict`: Refuse a summary that lacks a prompt, an open point or a pin
         - `keep`: Leave out the newest N messages
         - `dry_run`: Change nothing; say what would go
         - `range`: The span, both ends included
@@ -1006,8 +1024,8 @@ class AsyncMethods:
         """Un-hide messages; everything later stays.
 
         - `revs`: Hides, edits, messages, or REV#PART
-        - `at_end`: Leave it hidden and append a copy; what stands before does not change
-        - `before`: Move it to right before this visible message; what stands further up does not change
+        - `at_end`: Leave it hidden and append a copy; earlier messages do not change
+        - `before`: Move it to right before this visible message; earlier messages do not change
         - `dry_run`: Say what would come back, and change nothing
         """
         return await self._ask("restore", {"revs": revs, "at_end": at_end, "before": before, "dry_run": dry_run})
@@ -1025,7 +1043,7 @@ class AsyncMethods:
 
         - `rev`: A branch, a session or a commit
         - `messages`: All of its messages
-        - `prompts`: What the user typed there, with what the client attached to it
+        - `prompts`: The prompts of the other branch, with their attachments
         - `message`: A summary of its messages, in place of its last answer
         - `ours`: In conflicts, what this branch has holds
         - `theirs`: In conflicts, what the other branch has holds
@@ -1040,8 +1058,8 @@ class AsyncMethods:
         """Settle conflicts of a merge.
 
         - `revs`: Messages in conflict
-        - `ours`: What this branch has holds
-        - `theirs`: What the other branch has holds
+        - `ours`: Keep this branch's text
+        - `theirs`: Take the other branch's text
         """
         return await self._ask("resolve", {"revs": revs, "ours": ours, "theirs": theirs})
 
@@ -1115,7 +1133,7 @@ class AsyncMethods:
         """Make or delete a tag.
 
         - `name`: The tag
-        - `rev`: What to tag, instead of HEAD
+        - `rev`: The commit to tag, instead of HEAD
         - `delete`: Delete the tag `name`
         - `message`: A note to keep with the tag
         """
@@ -1216,7 +1234,7 @@ class AsyncMethods:
         - `force`: Overwrite an existing file
         - `redact`: Write `[redacted:KIND]` in place of secrets
         - `allow_secrets`: Write secrets, too
-        - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
+        - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and names
         """
         return await self._ask("bundle", {"file": file, "what": what, "all": all, "sources": sources, "force": force, "redact": redact, "allow_secrets": allow_secrets, "anonymous": anonymous})
 
@@ -1275,8 +1293,8 @@ class AsyncMethods:
     async def config(self, key: Optional[str] = None, value: Optional[Union[str, float, bool]] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
         """Tell the repository's settings, or change one.
 
-        - `key`: The setting; without it, all that is set is told
-        - `value`: The new value; without it, the present value is told
+        - `key`: The setting; without it, all settings are listed
+        - `value`: The new value; without it, the present value is printed
         - `unset`: Remove the setting
         """
         return await self._ask("config", {"key": key, "value": value, "unset": unset})

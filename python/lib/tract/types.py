@@ -44,7 +44,7 @@ class ExportParams(TypedDict, total=False):
     allow_secrets: bool
     """Write secrets, too"""
     anonymous: bool
-    """As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them"""
+    """As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and names"""
 
 
 ResumeParams = TypedDict("ResumeParams", {"rev": "Optional[str]", "in": "Optional[str]", "directory": "Optional[str]", "redact": "bool", "allow_secrets": "bool"}, total=False)
@@ -96,6 +96,8 @@ class LogParams(TypedDict, total=False):
     """Only up to then"""
     author: Optional[str]
     """Only commits whose author has this in their name, program or run, whatever its case"""
+    running: bool
+    """Only what started agents and shells in the background that have no end in the session"""
     reverse: bool
     """Oldest first"""
     file: Optional[str]
@@ -190,6 +192,10 @@ class ReadParams(_ReadParams, total=False):
     """The last of several, in the conversation's order."""
     around: int
     """So many messages on each side, too, hidden ones among them."""
+    within: Optional[str]
+    """Only if it is in the history of this commit."""
+    directory: Optional[str]
+    """Only if it is in a conversation that ran in this directory or below it."""
 
 
 class DroppedParams(TypedDict, total=False):
@@ -197,21 +203,24 @@ class DroppedParams(TypedDict, total=False):
     rev: Optional[str]
     """The compaction, truncation or clear; the newest on the path to HEAD unless given."""
     within: Optional[str]
-    """Whose newest compaction, truncation or clear; HEAD's path unless given."""
+    """Whose newest compaction, truncation or clear; HEAD's path unless given. With `rev`, only one in the history of
+    this commit."""
+    directory: Optional[str]
+    """Only one in a conversation that ran in this directory or below it."""
 
 
 class AuditParams(TypedDict, total=False):
-    """What a compaction took away, and what of it is still said
+    """List what a compaction took away, and what of it is still there
     
-    Looks through the messages that a compaction, truncation or clear hid: what the user typed, points that
-    are not done, commands, files, errors, addresses, names and numbers. A fact is said if the summary or any
-    other visible message has it word for word, or, for a longer text, most of its phrases. What is lost is
-    listed, what is most likely to be missed first, each with its message: tract show HASH prints it, tract
-    restore HASH brings it back. No model is asked."""
+    Looks through the messages that a compaction, truncation or clear hid. It compares prompts, open points, commands,
+    files, errors, addresses, names and numbers. A fact is still there if a visible message has it word for word. For
+    a longer text, most of its phrases are enough. Lost facts are listed, the most likely to be missed first, each
+    with its message. tract show HASH prints a message, tract restore HASH brings it back. No model is asked."""
     rev: Optional[str]
     """The compaction, truncation or clear; the newest on this branch unless given"""
     within: Optional[str]
-    """Whose newest compaction, truncation or clear, and where things are to be said still; HEAD unless given"""
+    """The history whose newest compaction, truncation or clear is meant, and in which facts are looked for; HEAD
+    unless given"""
     limit: Optional[int]
     """At most N findings; 20 unless given, 0: all"""
 
@@ -226,6 +235,8 @@ class DidParams(TypedDict, total=False):
     """A piece of an error: what followed it."""
     within: Optional[str]
     """Only in the history of this commit; in all history unless given."""
+    directory: Optional[str]
+    """Only in conversations that ran in this directory or below it."""
     limit: Optional[int]
     """At most so many; 10 unless given."""
 
@@ -233,10 +244,10 @@ class DidParams(TypedDict, total=False):
 class BlameParams(TypedDict, total=False):
     """Say where messages came from
     
-    Of each visible message: the commit that gave it its text, when, who speaks, and the session that it came from.
-    Of one message also the model, the prompt before it, who committed it, and how it came here: edits, moves,
-    and what a summary stands for. Of a summary each line is shown with the hidden message that has most of
-    its words, so that it can be checked; a line that no message has is the summary's own."""
+    Each visible message is listed with the commit that gave it its text, its time, its role, and its session. One
+    message alone also shows its model, the prompt before it, its author, and its edits and moves. A summary shows the
+    messages that it replaced. Each line of a summary is shown with the hidden message that has most of its words, so
+    that it can be checked; a line that no message has is the summary's own."""
     message: Optional[str]
     """One message, hidden or not: :N, REV:N, or its commit; all that are visible unless given"""
     at: Optional[str]
@@ -246,8 +257,8 @@ class BlameParams(TypedDict, total=False):
 class AttestParams(TypedDict, total=False):
     """Say what a run was, to be signed
     
-    Writes a manifest of a branch: its commits by one hash over all of them, times, authors, programs, models with
-    their tokens, the cost, tools, the files of sessions and the requests with the clients' own hashes. It
+    Writes a manifest of a branch. It has one hash over all commits, times, authors, programs, models with their
+    tokens, the cost, and tools. It also has the files of sessions, and the requests with the clients' own hashes. It
     follows from the commits alone, so whoever has them makes the same text again. docs/attest.md says how to verify a
     signed one without tract."""
     rev: Optional[str]
@@ -280,14 +291,17 @@ class DiffParams(TypedDict, total=False):
 class CostParams(TypedDict, total=False):
     """Show what the replies of models cost
     
-    Every reply that a provider counted is priced once, by the list price of its day: all that sessions,
-    branches and tags lead to, or what is on the path to `rev`. A sub-agent counts with the session that
-    started it, unless rows are `by` agent. With a subscription, the figures are API-equivalent: what the same work
-    costs by the API. Requests that no reply shows, such as those for summaries and titles, are a row of their own, as
-    far as the client says what all of its requests came to.
+    Every reply that a provider counted is priced once, by the list price of its day: all that sessions, branches and
+    tags lead to, or what is on the path to `rev`. A sub-agent counts with the session that started it, unless rows
+    are `by` agent. With a subscription, the figures are API-equivalent: what the same work costs by the API. Requests
+    that no reply shows, such as those for summaries and titles, are a row of their own, where the client gives the
+    sum of its requests.
     
-    What is told of each row: replies, input, the part of it that came from a cache, output, US dollars. prices.file in
-    the configuration names a newer list, as genai-prices publishes it.
+    Where each directory has a HEAD of its own, as in a home's repository, it counts this directory, its worktrees, and
+    what HEAD leads to. `all` counts everything.
+    
+    Each row has replies, input, the part of it that came from a cache, output, and US dollars. prices.file in the
+    configuration names a newer list, as genai-prices publishes it.
     
     By message, it is what each message has cost so far: the input of each request is shared over the
     messages that were sent in it, by their tokens; what was read from the cache is the front of them. A
@@ -296,25 +310,33 @@ class CostParams(TypedDict, total=False):
     sent, where the client recorded that, else the least that a request had beyond its messages.
     
     With `misses`, it is of each reply: time, input, what of it was read from the cache, what was written to
-    the cache, what was missed, what that cost, and why. Missed is what the request before had left in the cache
-    and this one did not read. The provider's own word for the reason comes first; then the first difference to
+    the cache, what was missed, what that cost, and why. The sum of each cause comes first. Behind it are the 20 replies
+    that missed most; `limit` takes more, and 0 all. Missed is what the request before had left in the cache and this one
+    did not read. The provider's own word for the reason comes first; then the first difference to
     the request before, where the client recorded both; then another model, a change of the context, or the age
-    of the cache: 5 minutes, or an hour where that was paid for."""
+    of the cache: 5 minutes, or an hour where that was paid for.
+    
+    With `check`, it is how budgets of money stand: `budget.day` and `budget.month` set in US dollars what all replies of a day
+    and of a month in the repository may cost. Where one of them is exceeded, the exit code is 1."""
     rev: Optional[str]
     """Only what is on the path to this commit"""
     by: Optional[CostBy]
-    """What a row stands for; a session unless given"""
+    """The grouping of the rows; session unless given"""
     misses: bool
     """A row for each reply: what its request read from the cache, wrote to it and missed, and why"""
+    all: bool
+    """In a repository where each directory has a HEAD of its own: of all directories"""
+    check: bool
+    """How budgets of money stand; the exit code is 1 where one is exceeded"""
     limit: Optional[int]
-    """At most N rows, and one for the rest; 0: all. By default 20 messages, or all of anything else"""
+    """At most N rows, and one for the rest; 0: all. By default 20 messages or misses, or all of anything else"""
     since: Optional[Union[str, float]]
     """Only from then on: a date, or an age such as 3w or '2 days ago'"""
     until: Optional[Union[str, float]]
     """Only up to then"""
 
 
-CostBy = Literal["session", "agent", "day", "week", "month", "model", "directory", "project", "client", "tool", "message"]
+CostBy = Literal["session", "agent", "day", "week", "month", "block", "model", "directory", "project", "client", "account", "tool", "message"]
 """What a row stands for."""
 
 
@@ -327,8 +349,8 @@ class CacheParams(TypedDict, total=False):
 CompileParams = TypedDict("CompileParams", {"rev": "Optional[str]", "for": "Optional[str]", "format": "Optional[str]", "request": "bool", "strict": "bool", "verify": "bool"}, total=False)
 """Print the request that a model would be sent
     
-    The request is valid by the provider's rules, and has the same bytes every time. What had to be repaired or left
-    out is told beside it. The form is `format`, or else the setting compile.format, or else openai.
+    The request is valid by the provider's rules, and has the same bytes every time. Repairs and omissions are
+    reported on standard error. The form is `format`, or else the setting compile.format, or else openai.
     
     Some clients write each request into the session file. With `for` it is the request as it was sent, and `verify`
     checks it against the client's own hash. With `request`, system prompt, tools and parameters come from the last
@@ -372,8 +394,8 @@ class CommitParams(TypedDict, total=False):
     batch: List[Any]
     """Such messages: all are committed, or none; on the command line a file (or -) with one on each line"""
     events: List[Any]
-    """The events of a reply that was streamed, as a provider's API sends them; on the command line a file (or -) with
-    one on each line. What came before a stream broke off is kept, and marked as cut"""
+    """The events of a reply that was streamed, as a provider's API sends them; on the command line a file (or -)
+    with one on each line. Keep the part before a stream broke off, marked as cut"""
     edit: Optional[str]
     """Replace the content of this message; the old one stays in history"""
     call: Optional[str]
@@ -391,7 +413,7 @@ class CommitParams(TypedDict, total=False):
     note: Optional[str]
     """A remark for people; no model sees it"""
     author: Optional[str]
-    """Who says it; by default the setting author.name, if there is one"""
+    """The author; by default the setting author.name, if there is one"""
     client: Optional[str]
     """The program that commits, and its version"""
     run: Optional[str]
@@ -497,10 +519,9 @@ class PruneParams(TypedDict, total=False):
 class _DropParams(TypedDict):
     """Hide the messages, or parts of messages, that you name
     
-    With a message that calls tools, their results go too. With a result, only its own call goes; the
-    text beside that call, and calls made in parallel, stay with their results. If one of these is
-    pinned, nothing is done. A message whose parts are all dropped is hidden. Parts are counted from 0,
-    as show prints them.
+    With a message that calls tools, their results go too. With a result, only its own call goes; the text next to
+    that call, and calls made in parallel, stay with their results. If one of these is pinned, nothing is done. A
+    message whose parts are all dropped is hidden. Parts are counted from 0, as show prints them.
     
     See also: prune (tool outputs), truncate (the oldest), compact (a summary), clear (everything)."""
     revs: List[str]
@@ -510,10 +531,9 @@ class _DropParams(TypedDict):
 class DropParams(_DropParams, total=False):
     """Hide the messages, or parts of messages, that you name
     
-    With a message that calls tools, their results go too. With a result, only its own call goes; the
-    text beside that call, and calls made in parallel, stay with their results. If one of these is
-    pinned, nothing is done. A message whose parts are all dropped is hidden. Parts are counted from 0,
-    as show prints them.
+    With a message that calls tools, their results go too. With a result, only its own call goes; the text next to
+    that call, and calls made in parallel, stay with their results. If one of these is pinned, nothing is done. A
+    message whose parts are all dropped is hidden. Parts are counted from 0, as show prints them.
     
     See also: prune (tool outputs), truncate (the oldest), compact (a summary), clear (everything)."""
     force: bool
@@ -525,9 +545,9 @@ class DropParams(_DropParams, total=False):
 class TruncateParams(TypedDict, total=False):
     """Hide the oldest messages; the task and pinned ones stay
     
-    These stay: the task (the first user message, or the summary with which the context begins), system
-    messages, pinned messages, and calls that wait for a result. A call and its results go together. A
-    message in their place tells the model how many are hidden.
+    The task stays: the first user message, or the summary with which the context begins. System messages, pinned
+    messages and calls that wait for a result stay too. A call and its results go together. A message in their place
+    tells the model how many are hidden.
     
     If nothing says how far, the context is made to fit budget.max. A budget hides whole exchanges, oldest
     first. If those before the newest prompt are not enough, the oldest messages after it go too; that
@@ -565,7 +585,7 @@ class CompactParams(TypedDict, total=False):
     message: Optional[str]
     """The summary"""
     strict: bool
-    """Refuse a summary that lacks what you said, an open point or a pin"""
+    """Refuse a summary that lacks a prompt, an open point or a pin"""
     keep: Optional[int]
     """Leave out the newest N messages"""
     dry_run: bool
@@ -580,12 +600,11 @@ class ClearParams(TypedDict, total=False):
     Pinned messages stay, and so do calls that wait for a result. Nothing is lost: undo brings
     everything back.
     
-    With `purge`, what came before is erased for good, kept session files included. It reads `[purged]`
-    from then on. No undo brings it back. Importing the session again does not bring it back either,
-    unless that import was undone before; a message that is written again is a new message. What other
-    branches, tags and sessions with commits of their own need stays, and is reported. Notes and reasons
-    are erased, too: each is hashed with its commit, so that one and all behind it get other names, and undo
-    reaches back no further. Request settings (model, tools) stay.
+    With `purge`, what came before is erased for good, kept session files included. It reads `[purged]` from then on.
+    No undo brings it back. Importing the session again does not bring it back either, unless that import was undone
+    before; a message that is written again is a new message. Messages that other branches, tags and sessions need
+    stay, and are reported. Notes and reasons are erased, too. Each is hashed with its commit, so that this commit and
+    all later ones get other names. undo reaches back no further. Request settings (model, tools) stay.
     
     See also: prune (tool outputs), drop (messages you name), truncate (the oldest), compact (a
     summary)."""
@@ -617,13 +636,12 @@ class RedactParams(TypedDict, total=False):
 class UndoParams(TypedDict, total=False):
     """Reverse the last command, whatever it was
     
-    All refs that the command moved go back at once. A second undo reverses the command before it. The
-    last command is the last one that was typed in this repository. In the repository of a home it is the last one
-    that was typed in this directory, and on a server it is your last one. What a watch, a hook or an agent took in was
-    not typed. OP is a number from reflog: only that command is reversed, and only if nothing that it moved has
-    moved since. On a server, what others did is refused unless `force` is given. With `to` or `since`, all commands back to a
-    point are reversed, or none, in one step that one redo takes back. Imports and recordings stay then, unless `captured`
-    is given."""
+    All refs that the command moved go back at once. A second undo reverses the command before it. The last command is
+    the last one that was typed in this repository. In the repository of a home it is the last one typed in this
+    directory. On a server it is your last one. Imports by a watch, a hook or an agent were not typed. OP is a number
+    from reflog: only that command is reversed, and only if nothing that it moved has moved since. On a server, what
+    others did is refused unless `force` is given. With `to` or `since`, all commands back to a point are reversed, or
+    none, in one step that one redo takes back. Imports and recordings stay then, unless `captured` is given."""
     operation: Optional[int]
     """The operation to reverse, instead of the newest one"""
     force: bool
@@ -642,8 +660,8 @@ class RedoParams(TypedDict):
     """Reverse the last undo
     
     A second redo reverses the undo before it, and so on to where the undoing began. After any other
-    command there is nothing to redo, because its commits would be lost. What an undo with to or since
-    reversed comes back all at once."""
+    command there is nothing to redo, because its commits would be lost. All that an undo with to or since
+    reversed comes back at once."""
     pass
 
 
@@ -666,9 +684,9 @@ class RestoreParams(_RestoreParams, total=False):
     visible message, its hidden parts come back; REV#PART brings back what the same hide took of it.
     With `at_end` the message stays hidden and a copy is appended. With `before` it is moved there."""
     at_end: bool
-    """Leave it hidden and append a copy; what stands before does not change"""
+    """Leave it hidden and append a copy; earlier messages do not change"""
     before: Optional[str]
-    """Move it to right before this visible message; what stands further up does not change"""
+    """Move it to right before this visible message; earlier messages do not change"""
     dry_run: bool
     """Say what would come back, and change nothing"""
 
@@ -708,11 +726,11 @@ MergeParams = TypedDict("MergeParams", {"rev": "Optional[str]", "messages": "boo
     
     What the other branch has said since it left comes at the end, so that a provider's cache stays valid: as one
     message, which a summary stands in, or else the other branch's last answer. `messages` brings all of its messages,
-    those that it hid as hidden ones; `prompts` what the user typed there, with what the client attached to it. What the other branch changed of messages
-    that both have is changed here as well: edits, hides, restores, priorities.
+    those that it hid as hidden ones; `prompts` what the user typed there, with what the client attached to it.
+    Changes of the other branch to messages that both have apply here as well: edits, hides, restores, priorities.
     
-    Where this branch has nothing of its own since, it moves to the other's end. What was merged once is not brought
-    again. A tool call without its result does not come.
+    Where this branch has nothing of its own since, it moves to the other's end. A message that was merged once does
+    not come again. A tool call without its result does not come.
     
     Where both changed one message differently, that is a conflict: all are listed, and nothing is written.
     `ours` or `theirs` says whose change holds; resolve says it message by message, and then the merge goes on with `continue`."""
@@ -726,18 +744,18 @@ class ResolveParams(TypedDict, total=False):
     revs: List[str]
     """Messages in conflict"""
     ours: bool
-    """What this branch has holds"""
+    """Keep this branch's text"""
     theirs: bool
-    """What the other branch has holds"""
+    """Take the other branch's text"""
 
 
 class _RevertParams(TypedDict):
     """Do the opposite of one commit; what came later stays
     
-    A message is dropped, with its tool calls and results. An edit, a truncation, a compaction, a clear, a
-    drop or a prune is undone, as restore does. What a restore brought back is hidden again, or
-    edited again. A pin gives way to the priority before it. The commit itself stays in the history, and a
-    revert can be reverted. To take the last command back instead: undo."""
+    A message is dropped, with its tool calls and results. An edit, a truncation, a compaction, a clear, a drop or a
+    prune is undone, as restore does. Messages that a restore brought back are hidden again, or edited again. A pin
+    gives way to the priority before it. The commit itself stays in the history, and a revert can be reverted. To take
+    the last command back instead: undo."""
     rev: str
     """The commit"""
 
@@ -745,10 +763,10 @@ class _RevertParams(TypedDict):
 class RevertParams(_RevertParams, total=False):
     """Do the opposite of one commit; what came later stays
     
-    A message is dropped, with its tool calls and results. An edit, a truncation, a compaction, a clear, a
-    drop or a prune is undone, as restore does. What a restore brought back is hidden again, or
-    edited again. A pin gives way to the priority before it. The commit itself stays in the history, and a
-    revert can be reverted. To take the last command back instead: undo."""
+    A message is dropped, with its tool calls and results. An edit, a truncation, a compaction, a clear, a drop or a
+    prune is undone, as restore does. Messages that a restore brought back are hidden again, or edited again. A pin
+    gives way to the priority before it. The commit itself stays in the history, and a revert can be reverted. To take
+    the last command back instead: undo."""
     force: bool
     """Even if it is the task or the last user message"""
     dry_run: bool
@@ -848,7 +866,7 @@ class TagParams(_TagParams, total=False):
     
     A tag names one commit, and no command moves it. With `message` the tag also keeps that note and the time."""
     rev: Optional[str]
-    """What to tag, instead of HEAD"""
+    """The commit to tag, instead of HEAD"""
     delete: bool
     """Delete the tag `name`"""
     message: Optional[str]
@@ -880,9 +898,9 @@ class PushParams(TypedDict, total=False):
     A ref that would lose commits there is not moved, unless `force_with_lease` is given and the ref is
     where it was last seen. After an interruption, the same request continues where it stopped.
     
-    If there are secrets, in hidden messages too, nothing is sent. The other side is told what was
-    erased here; it erases that as well if it is set to (`tract config receive.purge allow`). From
-    what is kept beside the code, or in a bucket, it is taken out."""
+    If there are secrets, in hidden messages too, nothing is sent. The other side learns what was erased here; it
+    erases that as well if it is set to (`tract config receive.purge allow`). It is taken out of a bucket, and out of
+    bundles in a git repository."""
     remote: Optional[str]
     """The remote, or a URL; by default that of the branch, origin, or the only one"""
     refs: List[str]
@@ -906,10 +924,10 @@ class PushParams(TypedDict, total=False):
 class FetchParams(TypedDict, total=False):
     """Get commits from another repository; your branches stay
     
-    Its branches are called origin/main here, its sessions origin/sessions/TOOL/ID. Only what is missing
-    is sent, and every message and commit is checked against its name. What was erased here stays
-    erased; what was erased there is named, and erased here if receive.purge is set to allow. After
-    an interruption, the same request continues where it stopped. undo takes a fetch back."""
+    Its branches are called origin/main here, its sessions origin/sessions/TOOL/ID. Only what is missing is sent, and
+    every message and commit is checked against its name. Erased messages stay erased; what was erased there is named,
+    and erased here if receive.purge is set to allow. After an interruption, the same request continues where it
+    stopped. undo takes a fetch back."""
     remote: Optional[str]
     """The remote; by default that of the branch, origin, or the only one"""
     sources: bool
@@ -923,10 +941,10 @@ class FetchParams(TypedDict, total=False):
 class PullParams(TypedDict, total=False):
     """Fetch, and move your branch and sessions forward
     
-    Does what fetch does. Then the branch that HEAD is on moves forward to the other side's branch
-    of that name, and so do sessions. What has commits of its own stays, and is reported. With `merge`, or where
-    pull.merge is set to true, such a branch is merged with theirs, as merge does it. The pull is one operation,
-    and a merge another: undo takes each back."""
+    Does what fetch does. Then the branch that HEAD is on moves forward to the other side's branch of that name, and
+    so do sessions. A branch with commits of its own stays, and is reported. With `merge`, or where pull.merge is set
+    to true, such a branch is merged with theirs, as merge does it. The pull is one operation, and a merge another:
+    undo takes each back."""
     remote: Optional[str]
     """The remote; by default that of the branch, origin, or the only one"""
     branch: Optional[str]
@@ -1011,16 +1029,15 @@ class BundleParams(_BundleParams, total=False):
     allow_secrets: bool
     """Write secrets, too"""
     anonymous: bool
-    """As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them"""
+    """As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and names"""
 
 
 class UnbundleParams(TypedDict):
     """Read in a file that bundle wrote
     
-    Every message and every commit is checked against its name; if anything is wrong, nothing is
-    written. What is here already is not brought in twice, and what was erased here stays erased. If
-    another history here has a branch of the same name, the new branch gets a number. One undo takes
-    it all back."""
+    Every message and every commit is checked against its name; if anything is wrong, nothing is written. Commits that
+    are here already are not brought in twice. Messages that were erased here stay erased. If another history here has
+    a branch of the same name, the new branch gets a number. One undo takes it all back."""
     file: str
     """The file"""
 
@@ -1028,18 +1045,17 @@ class UnbundleParams(TypedDict):
 class GcParams(TypedDict, total=False):
     """Delete what no branch, tag, session or undo needs any more
     
-    Everything that a branch, tag or session holds stays, hidden messages too, with what they compile to
-    and export as. What undo and reflog can reach stays for 90 days, or as long as gc.reflogExpire says;
-    older commands are forgotten, and undo cannot reach them. Parts of kept session files that nothing
-    reads are deleted. Then the rest is compressed again and the files are rewritten. Other commands may
-    run meanwhile. tract never does this unasked.
+    Everything that a branch, tag or session holds stays, hidden messages too, with what they compile to and export
+    as. Commits that undo and reflog can reach stay for 90 days, or as long as gc.reflogExpire says; older commands
+    are forgotten, and undo cannot reach them. Parts of kept session files that nothing reads are deleted. Then the
+    rest is compressed again and the files are rewritten. Other commands may run meanwhile. tract never does this
+    unasked.
     
     With `keep`, or gc.keep, it first lets go of imported sessions that are neither among the newest so many nor
-    of the last so many days. A session stays in any case if a branch of your own, a tag or a HEAD leads to it, if
-    commits of it were taken over, while its file is where it came from, for it would only come in again, or if
-    a purge erased anything in it, for its file would bring that back. What
-    is let go is listed; undo brings it back as long as the log leads to it, and then it is deleted:
-    in 90 days, or at once where `expire` is now.
+    of the last so many days. tract lists the sessions that it removes. undo restores them for 90 days, or not at
+    all where `expire` is now. A session stays if a branch of your own, a tag or a HEAD leads to it. It stays if
+    commits of it were taken over, and while its file is in its place, for an import would bring it back. It also
+    stays if a purge erased anything in it, for its file would bring that back.
     
     To erase something so that nobody can read it again: purge, or `tract clear --purge`."""
     expire: Optional[Union[str, float]]
@@ -1053,13 +1069,14 @@ class GcParams(TypedDict, total=False):
 class PurgeParams(TypedDict, total=False):
     """Erase messages from history, for good
     
-    Erases the messages that you name, or those that `match` finds, on every branch, hidden or not. They
-    read `[purged]` from then on. Commits keep their hashes, but for notes. No undo brings the messages back, and neither
-    does importing the session again; an undo that would show them is refused from then on, all others
-    still work, and a dry run lists those that end. Kept files of sessions that hold any of it are erased too, and so
-    are titles and tags' notes that contain it; names of branches and other refs stay, and are listed. A commit's note, and the
-    reason of a pin, are hashed with it: where one matches, that commit and all behind it get other names, branches and tags
-    follow, and undo reaches back no further. Request settings cannot be erased: if the text is there, nothing is done.
+    Erases the messages that you name, or those that `match` finds, on every branch, hidden or not. They read
+    `[purged]` from then on. Commits keep their hashes, but for notes. No undo brings the messages back, and neither
+    does importing the session again; an undo that would show them is refused from then on, all others still work, and
+    a dry run lists those that end. Kept files of sessions that hold any of it are erased too, and so are titles and
+    tags' notes that contain it; names of branches and other refs stay, and are listed. A commit's note, and the
+    reason of a pin, are hashed with it. Where one matches, that commit and all later ones get other names. Branches
+    and tags follow, and undo reaches back no further. Request settings cannot be erased: if the text is there,
+    nothing is done.
     
     The expression is read as `tract find -E` reads it: case does not matter, unless it begins with (?-i).
     It is matched against the text itself, however JSON spells it. redact is the gentler deed:
@@ -1096,19 +1113,19 @@ class DoctorParams(TypedDict):
     """Check the database that keeps the repository, and its backups
     
     Versions, size, connections, locks, whether a commit is on the disk when it is acknowledged, encryption,
-    statistics, backups, what is owed, and clocks. Each is good, look (it needs attention; it is said what to do)
-    or unknown (you may not see it, or nobody keeps it). Nothing is changed. What the messages and commits themselves
-    are like, tract fsck says; what takes up space, tract du."""
+    statistics, backups, what is owed, and clocks. Each is good, look (it needs attention; with a way out) or unknown
+    (you may not see it, or nobody keeps it). Nothing is changed. tract fsck checks the messages and commits
+    themselves; what takes up space, tract du."""
     pass
 
 
 class DuParams(TypedDict):
     """Show what takes up space
     
-    First the files, page by page, to the last byte. Then the messages: by what needs them, by role, by
-    tool, and by branch, tag and session; each with its stored (compressed) size and its length. What
-    several branches share counts for each of them; what only one of them needs is told beside it.
-    Then the session files that imports keep."""
+    First the files, page by page, to the last byte. Then the messages: by what needs them, by role, by tool, and by
+    branch, tag and session; each with its stored (compressed) size and its length. Messages that several branches
+    share count for each of them; a column has the share that only one of them needs. Then the session files that
+    imports keep."""
     pass
 
 
@@ -1133,9 +1150,9 @@ class BackupParams(_BackupParams, total=False):
 class ConfigParams(TypedDict, total=False):
     """Tell the repository's settings, or change one"""
     key: Optional[str]
-    """The setting; without it, all that is set is told"""
+    """The setting; without it, all settings are listed"""
     value: Optional[Union[str, float, bool]]
-    """The new value; without it, the present value is told"""
+    """The new value; without it, the present value is printed"""
     unset: bool
     """Remove the setting"""
 
@@ -1274,8 +1291,13 @@ class StatusAnswer(_StatusAnswer, total=False):
     """The session that this history came from."""
     cache: Optional[CacheState]
     """Whether the provider's cache still has the context, where that is known."""
+    spending: Optional[Spending]
+    """How the budgets of money stand that are set (`budget.day`, `budget.month`)."""
     merging: Optional[str]
     """What is merged there and has conflicts."""
+    running: List[RunningFacts]
+    """Agents and shells in the background that have no end in the session: they may run still. On a server only with
+    `verbose`."""
     upstream: Optional[UpstreamFacts]
     """The branch of a remote that this one follows."""
     unread: List[UnreadFacts]
@@ -1374,6 +1396,58 @@ class Counted(TypedDict):
     """The replies, reasoning included."""
     reasoning_tokens: int
     """What of the replies was reasoning."""
+
+
+class _Spending(TypedDict):
+    """How budgets of money stand."""
+    budgets: List[MoneyBudget]
+    """Those that are set."""
+
+
+class Spending(_Spending, total=False):
+    """How budgets of money stand."""
+    forecast: Optional[MonthForecast]
+    """What this month comes to; none where no day before today cost anything."""
+
+
+class MoneyBudget(TypedDict):
+    """What a day or a month may cost, and what it has cost."""
+    setting: str
+    """The setting: `budget.day` or `budget.month`."""
+    limit_dollars: float
+    """What it may cost, in US dollars."""
+    spent_dollars: float
+    """What it has cost so far, in US dollars."""
+    unpriced: int
+    """How many of its replies have no price. They are not in the sum."""
+
+
+class MonthForecast(TypedDict):
+    """What a month comes to."""
+    dollars: float
+    """In US dollars, if the days that are left cost what the last 28 days cost on average."""
+    least_dollars: float
+    """The least, in US dollars: in one of ten months it is less."""
+    most_dollars: float
+    """The most, in US dollars: in one of ten months it is more."""
+
+
+class _RunningFacts(TypedDict):
+    """An agent or a shell in the background that has no end in the session."""
+    id: str
+    """The client's name for it. What somebody else wrote."""
+    kind: str
+    """agent or shell."""
+    what: str
+    """Its prompt or its command. What somebody else wrote: escape it before it is shown."""
+    message: str
+    """The message that told of its start."""
+
+
+class RunningFacts(_RunningFacts, total=False):
+    """An agent or a shell in the background that has no end in the session."""
+    since_ms: Optional[int]
+    """Since when, in milliseconds since 1970."""
 
 
 class _LogEntry(TypedDict):
@@ -1798,12 +1872,14 @@ class FoundMessage(_FoundMessage, total=False):
     """Why the text is not in the context there: the kind of a hide, part, edit, skip or restore."""
     hide: Optional[str]
     """The commit that hides it."""
+    taken_back: Optional[Retraction]
+    """That it was taken back: by a rewind, a drop, a skip or an edit. Such answers of a ranked search come last."""
     operation: Optional[str]
     """What the commit does, where it does not append: edit, or the kind of a hide."""
     answers: Optional[str]
     """The tool calls that the message answers, in a line. What somebody else wrote: escape it before it is shown."""
     is_own: bool
-    """Whether it only repeats what tract told an agent; such answers come last."""
+    """Whether it only repeats what tract, or another memory, told an agent; such answers come last."""
     session: Optional[str]
     """The session that it stands in."""
     directory: Optional[str]
@@ -1816,6 +1892,16 @@ class FoundMessage(_FoundMessage, total=False):
     """With `context` the messages before it, oldest first, hidden ones included."""
     after: List[FoundBeside]
     """With `context` the messages after it, likewise."""
+
+
+class Retraction(TypedDict, total=False):
+    """That a text was taken back."""
+    time_ms: Optional[int]
+    """When, in milliseconds since 1970, where something says so."""
+    id: Optional[str]
+    """The message that was chosen instead, where there is one."""
+    instead: Optional[str]
+    """One line of that. What somebody else wrote: escape it before it is shown."""
 
 
 class _FoundBeside(TypedDict):
@@ -1954,6 +2040,8 @@ class Act(_Act, total=False):
     """The end of what the tool gave back; none where it has given nothing."""
     next: Optional[str]
     """What the assistant said or did next, in a line."""
+    directory: Optional[str]
+    """The directory that the session ran in."""
 
 
 class _BlameAnswer(TypedDict):
@@ -2162,8 +2250,16 @@ class CostAnswer(_CostAnswer, total=False):
     """What the rows come to that `limit` leaves out."""
     misses: List[CacheMiss]
     """With `misses`, in place of rows: what caches had of each request."""
+    causes: List[MissSum]
+    """With `misses`, what each cause comes to, the dearest first."""
     unlisted: List[UnlistedCount]
     """What the list does not have of what the replies were billed for."""
+    stated: List[StatedSessionCost]
+    """What clients say that their sessions cost, where the list says otherwise; told where all replies count."""
+    directory: Optional[str]
+    """The directory of which it is alone, where each has a HEAD of its own."""
+    spending: Optional[Spending]
+    """With `check`: how budgets of money stand."""
 
 
 class _CostRow(TypedDict):
@@ -2184,6 +2280,8 @@ class CostRow(_CostRow, total=False):
     """What some replies cost."""
     messages: Optional[int]
     """Of a tool's results and other messages: how many there are."""
+    title: Optional[str]
+    """Of a session: its title. What somebody else wrote: escape it before it is shown."""
     role: Optional[str]
     """Of a message: who speaks."""
     preview: Optional[str]
@@ -2218,6 +2316,18 @@ CacheMissCause = Dict[str, Any]
 """Why a cache did not have what it was given before. What others wrote: escape it before it is shown."""
 
 
+class MissSum(TypedDict):
+    """What misses come to that have a cause in common."""
+    kind: str
+    """The kind of the cause, as `cause.kind` of a miss."""
+    misses: int
+    """How many misses."""
+    missed_tokens: int
+    """What was missed."""
+    missed_dollars: float
+    """What that cost beyond reading it, in US dollars, where models have a price."""
+
+
 class UnlistedCount(TypedDict):
     """What a list of prices does not have."""
     name: str
@@ -2225,6 +2335,16 @@ class UnlistedCount(TypedDict):
     `speed fast`: they have the standard price."""
     count: int
     """How many; of a way to serve them, how many replies."""
+
+
+class StatedSessionCost(TypedDict):
+    """What a client says that a session cost, and what it comes to by the list of prices."""
+    session: str
+    """The session's ref."""
+    dollars: float
+    """By its client, in US dollars."""
+    listed: float
+    """By the list, in US dollars: what has no price there is not in it."""
 
 
 class CacheAnswer(TypedDict):

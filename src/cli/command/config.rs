@@ -21,7 +21,7 @@ use crate::cli::{App, Failure, Result};
 #[command(after_help = "\
 Settings of the repository, with their defaults in brackets:
   author.name        who commits here; on a server it is not kept in the repository [yours, if it is set]
-  budget.day         what all replies of a day in the repository may cost, in US dollars: tract status and tract cost --check say how it stands [none]
+  budget.day         what all replies of a day in the repository may cost, in US dollars: tract status and tract cost --check show it [none]
   budget.month       the same of a month [none]
   budget.max         how many tokens a context should not exceed, such as 128k
   budget.action      what happens to a commit beyond that: warn; refuse (nothing is committed, exit code 1); truncate (the oldest exchanges are hidden); prune (old tool outputs are replaced); compact:CMD (CMD summarises what is old); or several with commas between, each for where the one before did not keep the budget: compact:CMD,truncate [warn]
