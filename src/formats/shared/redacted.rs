@@ -42,7 +42,7 @@ impl Edit {
 
 impl<'a> RedactedInput<'a> {
     /// Reads all of it, and keeps what differs. A last line that is not whole yet is left out: half a
-    /// secret has no form.
+    /// secret has no form. That of a document over several lines is whole where it ends a list or an object.
     ///
     /// # Errors
     ///
@@ -55,11 +55,16 @@ impl<'a> RedactedInput<'a> {
             shift += text.len() as i64 - (was.end - was.start) as i64;
             edits.push(Edit { was, at, text });
         };
+        // Whether a value goes on behind the first line.
+        let mut is_document = false;
         let mut lines = Lines::new(&*input)?;
         while let Some(line) = lines.next_line()? {
             let begin = line.span.offset;
             let whole = begin..begin + line.span.len;
-            let is_whole = line.terminated || serde_json::from_slice::<Value>(line.bytes).is_ok();
+            let is_json = || serde_json::from_slice::<Value>(line.bytes).is_ok();
+            is_document |= line.number == 1 && !is_json();
+            let ends = matches!(line.bytes.trim_ascii_end().last(), Some(b'}' | b']'));
+            let is_whole = line.terminated || is_document && ends || is_json();
             let is_read = line.bytes.len() as u64 == line.span.len;
             if !is_read || !is_whole && line.number > 1 {
                 push(whole, Vec::new());
@@ -320,6 +325,13 @@ mod tests {
         assert_eq!(by_three, whole);
         assert_eq!(redacted.size_bytes(), whole.len() as u64);
         (String::from_utf8(whole).expect("text"), spans)
+    }
+
+    #[test]
+    fn the_end_of_a_document_is_whole_without_a_line_end() {
+        let document = |token: &str| format!("{{\n  \"a\": [\n    \"{token}\"\n  ]\n}}");
+        let (redacted, _) = read(&document(&token(1)));
+        assert_eq!(redacted, document("[redacted:github-token]"));
     }
 
     #[test]
