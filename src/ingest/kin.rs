@@ -14,7 +14,7 @@ use super::tool_dirs::{files_in, folder_of, stem, walk_directory};
 use crate::error::Result;
 use crate::formats::shared::records::beginning;
 use crate::formats::shared::rows::StoredSession;
-use crate::formats::{Agents, Base, Descent, FORMATS, Format};
+use crate::formats::{Agents, Base, Descent, FORMATS, Format, sniff};
 use crate::repo::Repo;
 
 /// How long a first line may be.
@@ -169,9 +169,9 @@ fn of_agent(file: &Path, id: &str) -> Option<PathBuf> {
     is_one.then(|| folder.join(name).join(file.file_name().unwrap_or_default()))
 }
 
-/// The file that was written last, of those that are no sub-agent's, by its place; none where all are.
+/// The session that was written last, of those that are no sub-agent's, by its place; none where all are.
 pub fn newest(files: &[PathBuf], listings: &mut Listings) -> Option<usize> {
-    let mut newest = None;
+    let mut found = Vec::new();
     for (at, file) in files.iter().enumerate() {
         let told = told(file, listings);
         if told.is_some_and(|told| told.descent.spawned_by.is_some()) {
@@ -181,9 +181,19 @@ pub fn newest(files: &[PathBuf], listings: &mut Listings) -> Option<usize> {
             Some(session) => Some(database::modified(session)),
             None => std::fs::metadata(file).and_then(|it| it.modified()).ok(),
         };
-        newest = newest.max(Some((modified, at)));
+        found.push((modified, at));
     }
-    newest.map(|(_, at)| at)
+    found.sort_unstable();
+    let mut newest_first = found.iter().rev().map(|(_, at)| *at);
+    // Other files lie beside sessions.
+    let is_session = |at: &usize| {
+        let file = &files[*at];
+        let sniffed = || sniff::sniff(&FileInput::open(file).ok()?).ok()?;
+        database::place(file).is_some() || sniffed().is_some()
+    };
+    newest_first
+        .find(is_session)
+        .or(found.last().map(|(_, at)| *at))
 }
 
 /// Where the tool that wrote a file keeps its others.
@@ -222,13 +232,23 @@ fn told(path: &Path, listings: &mut Listings) -> Option<Told> {
         return None;
     }
     let first = beginning(&FileInput::open_up_to(path, FIRST_BYTES).ok()?).ok()??;
-    FORMATS.into_iter().find_map(|format| {
+    let told = FORMATS.into_iter().find_map(|format| {
         let folder = folder_of(path, format);
         let (id, descent) = (format.home.as_ref()?.descent)(&first, &folder)?;
         Some(Told {
             format: Some(format),
             id,
             descent,
+        })
+    });
+    // Many a session says nothing of others, and is called by its id.
+    told.or_else(|| {
+        let id = stem(path);
+        uuid::Uuid::try_parse(&id).ok()?;
+        Some(Told {
+            format: None,
+            id,
+            descent: Descent::default(),
         })
     })
 }

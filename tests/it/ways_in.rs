@@ -426,6 +426,21 @@ fn the_line_of_a_session_tells_of_its_sub_agents() {
     ");
 }
 
+/// A tool's home has files of other kinds, which are newer than its sessions at times.
+#[test]
+fn head_is_on_the_newest_session_whatever_lies_beside_it() {
+    let (sandbox, home) = with_agents();
+    let folder = path(&sandbox, ".claude");
+    fs::write(folder.join("history.jsonl"), "{\"display\":\"hi\"}\n").expect("written");
+    sandbox.ok(&["import", &folder.display().to_string()]);
+    let heads = sandbox.ok(&["branch"]);
+    assert_eq!(heads.lines().count(), 4, "{heads}");
+    let id = &home.sessions[0].id;
+    let log = sandbox.ok(&["log", "-1"]);
+    let is_sessions = |line: &str| line.contains(&format!("claude-code/{id})"));
+    assert!(log.lines().any(is_sessions), "{log}");
+}
+
 #[test]
 fn what_is_wrong_in_a_sub_agents_file_is_told() {
     let (sandbox, home) = with_agents();
