@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::error::Result;
 use crate::formats::Format;
 use crate::hash::{CommitHash, ContentHash};
+
 use crate::model::call::one_spelling;
 use crate::model::price::{Paid, Prices, Served};
-use crate::model::{Millis, RefName, Usage, UsageDetail};
+use crate::model::{Millis, RefName, StatedUsage, Usage, UsageDetail};
 use crate::repo::copies::Copies;
 use crate::repo::served::{ServedBy, go_on, served_at};
 use crate::repo::{Repo, kept, load, path};
@@ -545,13 +546,13 @@ pub(crate) fn each_path(
     tip: Option<&CommitHash>,
     visit: &mut dyn FnMut(NewPath<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut directories: HashMap<RefName, String> = HashMap::new();
+    let mut directories: HashMap<String, String> = HashMap::new();
     let mut paths: Vec<(Option<RefName>, CommitHash)> = Vec::new();
     match tip {
         Some(tip) => {
             let session = path::session_of(view, tip)?;
             paths.push((session.as_ref().map(|(name, _)| name.clone()), *tip));
-            directories.extend(session.and_then(|(name, row)| Some((name, row.cwd?))));
+            directories.extend(session.and_then(|(name, row)| Some((name.to_string(), row.cwd?))));
         }
         None => {
             let sessions = view.sessions()?.into_iter();
@@ -560,7 +561,7 @@ pub(crate) fn each_path(
             directories.extend(sessions.filter_map(|(name, row)| {
                 let cwd = row.cwd?;
                 let one = spelled.entry(one_spelling(&cwd)).or_insert(cwd);
-                Some((name, one.clone()))
+                Some((name.to_string(), one.clone()))
             }));
             let tips = load::tips(view, RefName::SESSIONS)?;
             let copied = copied_agents(view, &tips)?;
@@ -577,6 +578,27 @@ pub(crate) fn each_path(
         }
     }
     each_of(view, paths, &directories, visit)
+}
+
+/// What clients say that the sessions came to that are here: an import that was undone leaves that.
+fn stated_here(view: &dyn View) -> Result<Vec<(RefName, StatedUsage)>> {
+    let tips = load::tips(view, RefName::SESSIONS)?;
+    let here: HashSet<RefName> = tips.into_iter().map(|(name, _)| name).collect();
+    let stated = view.stated_usage()?.into_iter();
+    Ok(stated
+        .filter(|(session, _)| here.contains(session))
+        .collect())
+}
+
+/// Where a session ran: a part of one, such as a path that a rewind left, where that ran.
+fn ran_in<'d>(session: &RefName, directories: &'d HashMap<String, String>) -> Option<&'d String> {
+    let mut name = session.as_str();
+    loop {
+        if let Some(directory) = directories.get(name) {
+            return Some(directory);
+        }
+        name = name.rsplit_once('/')?.0;
+    }
 }
 
 /// What the name of a sub-agent's ref begins with, below its session's.
@@ -616,7 +638,7 @@ fn copied_agents(
 fn each_of(
     view: &dyn View,
     paths: Vec<(Option<RefName>, CommitHash)>,
-    directories: &HashMap<RefName, String>,
+    directories: &HashMap<String, String>,
     visit: &mut dyn FnMut(NewPath<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut seen: HashSet<CommitHash> = HashSet::new();
@@ -630,7 +652,7 @@ fn each_of(
         let known = rows.partition_point(|row| seen.contains(&row.hash));
         seen.extend(rows[known..].iter().map(|row| row.hash));
         visit(NewPath {
-            directory: session.as_ref().and_then(|name| directories.get(name)),
+            directory: session.as_ref().and_then(|name| ran_in(name, directories)),
             session: session.as_ref(),
             rows,
             known,
@@ -704,7 +726,7 @@ impl Repo {
         prices: &Prices,
     ) -> Result<Vec<StatedCost>> {
         let mut found = Vec::new();
-        for (session, stated) in self.store.read()?.stated_usage()? {
+        for (session, stated) in stated_here(&*self.store.read()?)? {
             let Some(dollars) = stated.dollars.as_ref().and_then(|it| it.parse().ok()) else {
                 continue;
             };
@@ -748,7 +770,7 @@ impl Repo {
         of_these_sessions: bool,
         prices: &Prices,
     ) -> Result<Bill> {
-        let mut stated = self.store.read()?.stated_usage()?;
+        let mut stated = stated_here(&*self.store.read()?)?;
         if of_these_sessions {
             let sessions = replies.iter().filter_map(|reply| reply.session.as_ref());
             let sessions: HashSet<&RefName> = sessions.collect();

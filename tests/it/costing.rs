@@ -951,7 +951,7 @@ fn a_budget_of_money_stands_in_the_status_and_ends_a_check_with_1() {
     let sandbox = Sandbox::new();
     for at in 0..2 {
         let file = format!("{at}.jsonl");
-        let day = ["2026-03-13", "2026-03-14"][at];
+        let day = ["2026-03-11", "2026-03-14"][at];
         sandbox.write(&file, ran_in("/home/ada/mill", at, day));
         sandbox.ok(&["import", &file]);
     }
@@ -969,14 +969,14 @@ fn a_budget_of_money_stands_in_the_status_and_ends_a_check_with_1() {
     sandbox.ok(&["config", "budget.month", "$1"]);
     assert_snapshot!(sandbox.tract(&["cost", "--check"]), @"
     this month  $0.01 of $1.00 (1%)
-    about $0.14 by the end of the month ($0.14 to $0.14 in four of five months)
+    about $0.06 by the end of the month ($0.03 to $0.08 in four of five months)
     ");
     sandbox.ok(&["config", "budget.day", "0.005"]);
     assert_snapshot!(sandbox.tract(&["cost", "--check"]), @"
     exit code: 1
     today       $0.0075 of $0.0050 (150%)
     this month  $0.01 of $1.00 (1%)
-    about $0.14 by the end of the month ($0.14 to $0.14 in four of five months)
+    about $0.06 by the end of the month ($0.03 to $0.08 in four of five months)
     ");
     let status = sandbox.ok(&["status"]);
     let spent: Vec<&str> = status

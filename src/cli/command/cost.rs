@@ -123,7 +123,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 fn narrowed(args: &Args, repo: &Repo, app: &mut App) {
     let seat = repo.seat().filter(|_| args.rev.is_none() && !args.all);
     if let Some(directory) = seat {
-        let of = Line::from("of ") + Label::Text.quote(&app.short_path(Path::new(directory)));
+        let path = app.short_path(Path::new(directory));
+        let of = match path.is_empty() {
+            true => Line::from("of this directory"),
+            false => Line::from("of ") + Label::Text.quote(&path),
+        };
         app.ui
             .notice((of + " alone; --all: of all directories").text());
     }

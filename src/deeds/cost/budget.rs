@@ -52,7 +52,7 @@ pub struct MonthForecast {
 pub struct Spending {
     /// Those that are set.
     pub budgets: Vec<MoneyBudget>,
-    /// What this month comes to; none where no day before today cost anything.
+    /// What this month comes to; none where fewer than three days before today are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forecast: Option<MonthForecast>,
 }
@@ -135,9 +135,12 @@ fn spent(
     }
 }
 
+/// From how many days on something can be said of the next.
+const DAYS_LEAST: usize = 3;
+
 /// What a month comes to that has cost so much, by what days before cost, with so many days left.
 fn forecast(spent: f64, before: &[f64], left: i8) -> Option<MonthForecast> {
-    if before.is_empty() {
+    if before.len() < DAYS_LEAST {
         return None;
     }
     let (days, left) = (before.len() as f64, f64::from(left));
@@ -158,19 +161,19 @@ mod tests {
 
     #[test]
     fn a_month_goes_on_as_the_days_before_went() {
-        assert_eq!(forecast(9.0, &[], 10), None);
+        assert_eq!(forecast(9.0, &[2.0, 2.0], 10), None);
         let steady = forecast(9.0, &[2.0; 5], 10).expect("a forecast");
         assert_eq!(
             (steady.dollars, steady.least_dollars, steady.most_dollars),
             (29.0, 29.0, 29.0)
         );
-        let uneven = forecast(9.0, &[0.0, 4.0], 4).expect("a forecast");
+        let uneven = forecast(9.0, &[0.0, 4.0, 0.0, 4.0], 4).expect("a forecast");
         assert_eq!(uneven.dollars, 17.0);
         // Less than was spent already it cannot be.
-        assert!(uneven.most_dollars > 24.0 && uneven.least_dollars >= 9.0);
+        assert!(uneven.most_dollars > 22.0 && uneven.least_dollars >= 9.0);
         let margin = uneven.most_dollars - uneven.dollars;
         assert!((uneven.least_dollars - (17.0 - margin)).abs() < 1e-9);
-        let none_left = forecast(9.0, &[0.0, 4.0], 0).expect("a forecast");
+        let none_left = forecast(9.0, &[0.0, 4.0, 2.0], 0).expect("a forecast");
         assert_eq!(
             (none_left.least_dollars, none_left.most_dollars),
             (9.0, 9.0)
