@@ -442,7 +442,7 @@ mod tests {
             .collect();
         let is_grouped = |name: &&str| grouped.contains(name);
         let mut common = help::COMMON.iter().flat_map(|(_, names)| *names);
-        assert!(common.all(|name| is_grouped(name)));
+        assert!(common.all(is_grouped));
         // What is hidden is short for another command, or for programs alone.
         let shown = root
             .get_subcommands()

@@ -62,6 +62,13 @@ pub struct ReadMessage {
 /// The kind of error that says that a message is not where it was looked for, though it may be elsewhere.
 pub const ELSEWHERE: &str = "elsewhere";
 
+fn elsewhere(what: String) -> ApiError {
+    ApiError {
+        kind: ELSEWHERE.to_owned(),
+        ..ApiError::refused(what)
+    }
+}
+
 /// The conversations in which messages are looked for; all unless given.
 struct Bounds {
     within: Option<CommitHash>,
@@ -106,12 +113,9 @@ impl Bounds {
         }
         let other = at.repo.conversation_with(&at.on, commit, &places)?;
         other.ok_or_else(|| {
-            let what = format!("'{named}' is in none of these conversations");
-            let refused = ApiError::refused(what);
-            ApiError {
-                kind: ELSEWHERE.to_owned(),
-                ..refused
-            }
+            let error = elsewhere(format!("'{named}' is in none of these conversations"));
+            let facts = [("text".to_owned(), named.into())].into();
+            ApiError { facts, ..error }
         })
     }
 }
@@ -139,7 +143,7 @@ impl Conversation {
     }
 
     fn place(&self, id: &EntryId) -> Result<usize, ApiError> {
-        let gone = || ApiError::refused(format!("{id} is not in this conversation"));
+        let gone = || elsewhere(format!("{id} is not in this conversation"));
         self.places.get(id).copied().ok_or_else(gone)
     }
 

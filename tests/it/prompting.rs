@@ -230,10 +230,10 @@ fn a_truncation_keeps_the_first_prompt_as_the_task() {
 fn prompts_of_real_sessions_are_those_counted_by_hand() {
     let counted = [
         ("claude-code/entire-4902a08f-compact2.jsonl", 26),
-        ("claude-code/entire-83a0bb2f-long.jsonl", 9),
+        ("claude-code/entire-83a0bb2f-long.jsonl", 10),
         ("claude-code/entire-7662d755-microcompact.jsonl", 9),
         ("claude-code/gitsync-adebb896-v2.1.159.jsonl", 7),
-        ("claude-code/dkimuson-fe5e1c67-inline-sidechains.jsonl", 1),
+        ("claude-code/dkimuson-fe5e1c67-inline-sidechains.jsonl", 2),
         ("claude-code/packmind-01fdffbe-apierror.jsonl", 2),
         ("codex/gitsync-fb72ba1a-abort-compact.jsonl", 43),
         ("codex/gitsync-019d7d08-parent.jsonl", 8),

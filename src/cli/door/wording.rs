@@ -18,8 +18,9 @@ pub fn in_methods(fault: ApiError) -> ApiError {
     let mut helps = None;
     let said = worded(hint, |typed| {
         if let Some(option) = typed.strip_prefix("--") {
-            let name = option.split(' ').next().unwrap_or(option);
-            return Some(format!("'{}'", name.replace('-', "_")));
+            let (name, value) = option.split_once(' ').unwrap_or((option, ""));
+            let told = format!("'{}' {value}", name.replace('-', "_"));
+            return Some(told.trim_end().to_owned());
         }
         let (method, params) = called(typed)?;
         let shown = match params.is_empty() {
@@ -142,6 +143,10 @@ mod tests {
             )
         );
         assert_eq!(hint("`tract reflog` lists them").0, "reflog lists them");
+        assert_eq!(
+            hint("`--in pi`, or `--to-budget 8k`").0,
+            "'in' pi, or 'to_budget' 8k"
+        );
         assert_eq!(
             hint("`tract config budget.max 128k`").0,
             r#"config {"key":"budget.max","value":"128k"}"#

@@ -83,14 +83,20 @@ pub fn error(error: &ApiError) -> String {
     let text = fact("text").and_then(|text| text.as_str());
     let text = folded(text.unwrap_or_default());
     let (message, hint) = match error.kind.as_str() {
-        "unknown_revision" | ELSEWHERE => (format!("there is no message '{text}'"), Some(IDS)),
+        "unknown_revision" | ELSEWHERE if !text.is_empty() => {
+            (format!("there is no message '{text}'"), Some(IDS))
+        }
+        // What these say more may be of another project.
+        "beyond_first" | "not_on_path" | ELSEWHERE => {
+            ("there is no such message here".to_owned(), Some(IDS))
+        }
         "ambiguous_revision" => {
             let what = format!("several ids begin with '{text}'");
             (what, Some("give more of it"))
         }
         "no_such_message" => {
             let what = match fact("messages").and_then(serde_json::Value::as_u64) {
-                Some(last) if last > 0 => {
+                Some(last) if last > 0 && text.starts_with(':') => {
                     format!("there is no message '{text}': they go from :1 to :{last}")
                 }
                 _ => format!("there is no message '{text}'"),
