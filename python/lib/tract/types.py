@@ -1407,7 +1407,7 @@ class _Spending(TypedDict):
 class Spending(_Spending, total=False):
     """How budgets of money stand."""
     forecast: Optional[MonthForecast]
-    """What this month comes to; none where no day before today cost anything."""
+    """What this month comes to; none where fewer than three days before today are known."""
 
 
 class MoneyBudget(TypedDict):
