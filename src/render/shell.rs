@@ -11,11 +11,22 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
-/// Words as a shell would tell them apart: quotes hold together.
+/// Words as a shell would tell them apart: quotes hold together, and an apostrophe behind a backslash is one. What
+/// [`shell_word`] gives is read back.
+///
+/// ```
+/// use tract::render::{shell_word, shell_words};
+///
+/// assert_eq!(shell_words(&format!("log {}", shell_word("it's"))), ["log", "it's"]);
+/// ```
 pub fn shell_words(text: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for c in text.chars() {
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
         match (c, quote) {
+            ('\\', None) if chars.peek() == Some(&'\'') => {
+                word.get_or_insert_default().extend(chars.next());
+            }
             (c, Some(open)) if c == open => quote = None,
             (c, Some(_)) => word.get_or_insert_default().push(c),
             ('"' | '\'', None) => {

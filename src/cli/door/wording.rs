@@ -3,10 +3,11 @@
 //! A command line that a hint has is parsed as the terminal parses it, and each option is the parameter of its name.
 //! Deliberately absent: commands without a method, which stay as they are typed.
 
-use clap::{ArgMatches, Command, CommandFactory, parser::ValueSource};
+use clap::{ArgMatches, Command, parser::ValueSource};
 use serde_json::{Map, Value, json};
 use tract::deeds::advice::worded;
 use tract::deeds::{ApiError, described};
+use tract::render::shell_words;
 
 use crate::cli::Cli;
 
@@ -39,11 +40,10 @@ pub fn in_methods(fault: ApiError) -> ApiError {
 
 /// The method of a command line, and its parameters; none where there is none of its name.
 fn called(line: &str) -> Option<(String, Map<String, Value>)> {
-    let mut command = Cli::command();
-    command.build();
-    let words = words(line);
-    let words = std::iter::once("tract").chain(words.iter().map(String::as_str));
-    let matches = command.clone().try_get_matches_from(words).ok()?;
+    let words = shell_words(line);
+    let mut command = Cli::lean(|name| words.iter().any(|word| word == name));
+    let typed = std::iter::once("tract").chain(words.iter().map(String::as_str));
+    let matches = command.try_get_matches_from_mut(typed).ok()?;
     let (mut command, mut matches) = (&command, &matches);
     let mut names: Vec<&str> = Vec::new();
     while let Some((name, below)) = matches.subcommand() {
@@ -103,28 +103,11 @@ fn value(typed: &str, kind: &Value) -> Value {
     }
 }
 
-/// The words of a command line, as a shell takes them apart.
-fn words(line: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match (c, quote) {
-            (' ', None) => words.extend(word.take()),
-            ('\'' | '"', None) => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (c, Some(open)) if c == open => quote = None,
-            ('\\', None) => word.get_or_insert_default().extend(chars.next()),
-            (c, _) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
-}
-
 #[cfg(test)]
 mod tests {
+    use tract::deeds::advice::command;
+    use tract::render::shell_word;
+
     use super::*;
 
     fn hint(text: &str) -> (String, Value) {
@@ -156,6 +139,14 @@ mod tests {
             hint("`tract purge --match 'a``b c' --force`").1["params"],
             json!({ "match": "a`b c", "force": true })
         );
+    }
+
+    #[test]
+    fn a_name_with_any_mark_in_it_is_that_name() {
+        for name in ["a", "it's", "a`b", "two words", "\\", ""] {
+            let typed = command(&format!("log {}", shell_word(name)));
+            assert_eq!(hint(&typed).1["params"], json!({ "rev": name }), "{typed}");
+        }
     }
 
     #[test]
