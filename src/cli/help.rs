@@ -37,7 +37,7 @@ pub const GROUPS: [(&str, &[&str]); 10] = [
     ),
     (
         "Make it smaller",
-        &["prune", "drop", "truncate", "compact", "clear"],
+        &["shrink", "prune", "drop", "truncate", "compact", "clear"],
     ),
     (
         "Go back",

@@ -35,6 +35,7 @@ methods![
     CommitParams,
     AdvanceParams,
     AnnotateParams,
+    ShrinkParams,
     PruneParams,
     DropParams,
     TruncateParams,
@@ -86,6 +87,7 @@ macro_rules! deeds {
 deeds![
     CommitParams,
     AnnotateParams,
+    ShrinkParams,
     PruneParams,
     DropParams,
     TruncateParams,

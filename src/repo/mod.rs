@@ -31,6 +31,7 @@ pub(crate) mod load;
 pub(crate) mod merging;
 pub mod moves;
 pub mod open_call;
+pub(crate) mod open_work;
 pub mod outline;
 pub(crate) mod parting;
 pub(crate) mod path;

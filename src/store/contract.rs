@@ -10,6 +10,7 @@ use crate::Error;
 use crate::context::Context;
 use crate::context::{Entry, Mask, MaskedPart};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashPrefix, fingerprint};
+use crate::model::background::{KnownStart, KnownWork};
 use crate::model::query::Query;
 use crate::model::searched::Literals;
 use crate::model::tokens::PictureRule;
@@ -1202,6 +1203,15 @@ fn summaries_read_back(make: Make<'_>) {
         standouts: (tokens > 2).then(|| Standouts {
             covered: 1 << 40,
             depths: vec![0, 1, tokens, 1 << 30],
+        }),
+        background: (tokens == 7).then(|| KnownWork {
+            covered: 9,
+            open: vec![KnownStart {
+                called: 2,
+                at: 1 << 30,
+                id: "b1".into(),
+            }],
+            calls: vec![8],
         }),
         settings: (tokens == 7 || index.is_some()).then(|| [("model".to_owned(), at(1))].into()),
     };

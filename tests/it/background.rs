@@ -275,6 +275,13 @@ fn what_was_started_long_ago_is_told_in_a_long_session() {
         status.contains("shell bq7x") && status.lines().count() == 1,
         "{status}"
     );
+    assert_eq!(
+        session.status(),
+        status,
+        "from what is kept of the first look"
+    );
     session.ended("bq7x");
     assert_eq!(session.status(), "");
+    let checked = session.sandbox.ok(&["fsck"]);
+    assert!(checked.contains("no damage"), "{checked}");
 }

@@ -153,6 +153,7 @@ mod shells;
 mod showing;
 #[cfg(unix)]
 mod shown;
+mod shrinking;
 mod standing;
 mod surgery_laws;
 mod talking;

@@ -65,6 +65,7 @@ const DEEDS: &[Deed] = &[
     ),
     deed("annotate", "annotate m3 --pin"),
     deed("annotate", "annotate m2 --skip"),
+    deed("shrink", "shrink --to 40 --by-our-count"),
     deed("prune", "prune --turns 0 --protect 0 --min 0"),
     deed("drop", "drop m5"),
     deed("truncate", "truncate --keep 2"),

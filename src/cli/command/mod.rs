@@ -62,6 +62,7 @@ mod run;
 mod serve;
 mod setup;
 mod show;
+mod shrink;
 mod status;
 mod tag;
 mod transcript;
@@ -161,6 +162,7 @@ commands! {
     Pin(pin),
     #[command(hide = true)]
     Unpin(unpin),
+    Shrink(shrink),
     Prune(prune),
     Drop(drop),
     Truncate(truncate),
