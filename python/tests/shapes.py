@@ -105,18 +105,6 @@ def anthropic():
     return Shape(MessageCreateParamsNonStreaming, {"messages": Shape(MessageParam)})
 
 
-def gemini(request):
-    """Holds a request against Google's models, which refuse what they do not know."""
-    from google.genai import types as google
-
-    for content in request["contents"]:
-        google.Content.model_validate(content)
-        assert content["parts"], content
-    if "systemInstruction" in request:
-        google.Content.model_validate(request["systemInstruction"])
-    assert set(request) <= {"contents", "systemInstruction", "tools", "generationConfig"}, set(request)
-
-
 class Requests:
     """The requests that a context makes for each provider, held against the provider's types and its rules of order."""
 
