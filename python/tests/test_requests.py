@@ -57,10 +57,12 @@ def agents_items(rng):
 
 
 def type_of(one):
+    """The kinds that a type of items names: one, or none."""
     import typing_extensions
 
     hint = typing_extensions.get_type_hints(one, include_extras=False).get("type")
-    return typing.get_args(hint)
+    args = [inner for arg in typing.get_args(hint) for inner in typing.get_args(arg) or [arg]]
+    return [arg for arg in args if isinstance(arg, str)]
 
 
 def pictures(value, name):
@@ -107,7 +109,7 @@ def test_every_kind_of_item_is_read(tmp_path):
             continue
         path = tmp_path / f"{kind}.json"
         path.write_text(json.dumps([{"role": "user", "content": "Name a river."}, item]))
-        [told] = tract.ephemeral().import_(str(path))["sessions"]
+        [told] = tract.ephemeral().import_(path)["sessions"]
         assert told["format"] == "responses", (kind, told)
 
 

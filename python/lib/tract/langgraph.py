@@ -746,7 +746,7 @@ def _medium(block: Dict[str, Any]) -> Optional[Dict[str, Any]]:
     url = block.get("url") or (f"data:{media};base64,{held}" if held else None)
     if kind == "image" and url:
         return {"type": "image_url", "image_url": {"url": url}}
-    if held:
+    if held or (url and kind == "file"):
         default = "document.pdf" if media == "application/pdf" else "file"
         name = block.get("filename") or (block.get("extras") or {}).get("filename") or default
         return {"type": "file", "file": {"filename": name, "file_data": url}}

@@ -56,6 +56,8 @@ def _medium(one: Any) -> Optional[Dict[str, Any]]:
         return {"type": "file", "file": {"file_id": one["file_id"]}}
     if kind == "image-url":
         return {"type": "image_url", "image_url": {"url": one["url"]}}
+    if kind == "document-url":
+        return {"type": "file", "file": {"filename": "document.pdf", "file_data": one["url"]}}
     if kind != "binary":
         return None
     # Its letters are those of URLs; a data URL has others.

@@ -29,6 +29,25 @@ pub(super) const PATCH: &str = "apply_patch";
 /// The kind of a call that looks for tools, whose output is a list of them.
 const SEARCH: &str = "tool_search";
 
+/// Blocks of messages, as chats and frameworks have them.
+const OF_CHAT: [&str; 15] = [
+    "audio",
+    "document",
+    "file",
+    "image",
+    "image_url",
+    "input_audio",
+    "redacted_thinking",
+    "server_tool_call",
+    "server_tool_result",
+    "text",
+    "thinking",
+    "tool_call",
+    "tool_result",
+    "tool_use",
+    "video",
+];
+
 /// A tool's name as the provider allows it.
 pub fn tool_name<'a>(text: &'a str, number: usize, repairs: &mut Repairs) -> Cow<'a, str> {
     let allowed = name::tool(text, NAME_MAX_CHARS, number, repairs);
@@ -43,24 +62,6 @@ pub fn tool_name<'a>(text: &'a str, number: usize, repairs: &mut Repairs) -> Cow
 /// reply, and a piece of content elsewhere; a sealed one is for an agent. Chat completions' own blocks
 /// are neither, and an item of a kind that is read here is a block only where it was broken.
 pub fn takes(message: &Message, part: &Part) -> bool {
-    // Blocks of messages, as chats and frameworks have them.
-    const OF_CHAT: [&str; 15] = [
-        "audio",
-        "document",
-        "file",
-        "image",
-        "image_url",
-        "input_audio",
-        "redacted_thinking",
-        "server_tool_call",
-        "server_tool_result",
-        "text",
-        "thinking",
-        "tool_call",
-        "tool_result",
-        "tool_use",
-        "video",
-    ];
     const PIECES: [&str; 3] = ["input_text", "input_image", "input_file"];
     const READ: [&str; 8] = [
         "",
@@ -333,7 +334,7 @@ fn piece(part: &Part, role: Role, number: usize, repairs: &mut Repairs) -> Optio
         // The tool's items know no files; see [`with_files`].
         Part::File(_) => Repair::Media,
         Part::Thinking { .. } => Repair::Thinking,
-        Part::Opaque { provider, data } if provider == PROVIDER => {
+        Part::Opaque { provider, data } if provider == PROVIDER && !is_of_chat(data) => {
             match serde_json::from_str::<&RawValue>(data) {
                 Ok(raw) => return Some(raw.get().to_owned()),
                 Err(_) => Repair::Opaque,
@@ -423,6 +424,10 @@ fn held(media: &Media, data: &str) -> String {
         Some(kind) => format!("data:{kind};base64,{data}"),
         None => data.to_owned(),
     }
+}
+
+fn is_of_chat(data: &str) -> bool {
+    type_of(data).is_some_and(|kind| OF_CHAT.contains(&kind.as_str()))
 }
 
 /// Whether a block is a piece of a message's content, not an item.
