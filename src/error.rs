@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 pub use server::ServerTrouble;
 
+/// What is said of another program's database that cannot be read.
+pub const SPOILT_DATABASE: &str = "the database is cut short or damaged";
+
 /// What a fallible function of this crate gives.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 

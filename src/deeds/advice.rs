@@ -8,7 +8,9 @@
 use std::io;
 use std::path::Path;
 
-use crate::error::{Error, Interrupted, NameOf, PeerTrouble, Refusal, ServerTrouble};
+use crate::error::{
+    Error, Interrupted, NameOf, PeerTrouble, Refusal, SPOILT_DATABASE, ServerTrouble,
+};
 use crate::formats::FORMATS;
 use crate::hash::HashPrefix;
 use crate::model::{Role, nearest};
@@ -255,6 +257,10 @@ pub fn hint(error: &Error) -> Option<String> {
             Some(role) => format!("did you mean {role}?"),
             None => "system, developer, user, assistant or tool".to_owned(),
         },
+        Error::Io { path, source } if source.to_string().starts_with(SPOILT_DATABASE) => {
+            let path = shell_word(&path.display().to_string());
+            format!("sqlite3 {path} .recover | sqlite3 saved.db makes a database of what is whole")
+        }
         Error::Io { source, .. } => return no_room(source),
         Error::UnknownFormat {
             path,

@@ -12,6 +12,8 @@
 #[macro_use]
 pub mod shared;
 
+mod agent_framework;
+mod agno;
 mod aider;
 mod amp;
 mod anthropic;
@@ -26,6 +28,7 @@ mod cline_cli;
 mod codex;
 mod codex_exec;
 mod continue_dev;
+mod converse;
 mod copilot_cli;
 mod crush;
 mod cursor;

@@ -269,8 +269,8 @@ fn what_a_commit_names_must_be_here(make: Make<'_>) {
     });
     // What was refused left nothing behind: the same commits are refused or new as before.
     reading(&*store, |view| {
-        assert_eq!(view.appends_after(Some(&nowhere), &unknown)?, vec![]);
-        assert_eq!(view.appends_after(None, &unknown)?, vec![]);
+        assert_eq!(view.appends_after(Some(&nowhere), &unknown, 9)?, vec![]);
+        assert_eq!(view.appends_after(None, &unknown, 9)?, vec![]);
         assert_eq!(view.references("")?, vec![]);
         assert_eq!(view.ancestors(&nowhere, None, 9)?, vec![]);
         assert!(!view.is_ancestor(&nowhere, &nowhere)?);
@@ -488,12 +488,17 @@ fn appends_are_found_by_parent_and_content(make: Make<'_>) {
                 content,
             },
         );
-        let found = tx.appends_after(Some(&root), &content).expect("it reads");
-        assert_eq!(found, made, "oldest first, and no edit");
-        assert_eq!(tx.appends_after(None, &content).expect("it reads"), vec![]);
+        let found = |most| {
+            tx.appends_after(Some(&root), &content, most)
+                .expect("it reads")
+        };
+        assert_eq!(found(usize::MAX), made, "oldest first, and no edit");
+        assert_eq!(found(2), made[..2]);
+        let none = tx.appends_after(None, &content, usize::MAX);
+        assert_eq!(none.expect("it reads"), vec![]);
         let first = user("0").hash();
         assert_eq!(
-            tx.appends_after(None, &first).expect("it reads"),
+            tx.appends_after(None, &first, 9).expect("it reads"),
             vec![root]
         );
     });

@@ -134,6 +134,20 @@ pub trait Store: Send {
         self.begin(true)
     }
 
+    /// The same for commits to which nothing refers that stays: an engine that can has them on the disk no later than what the next
+    /// transaction puts there, and its own commit does not wait for that.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::begin_on`].
+    fn begin_loose(
+        &self,
+        branch: Option<&RefName>,
+        contents: &mut dyn FnMut() -> Vec<ContentHash>,
+    ) -> Result<Box<dyn Tx + '_>> {
+        self.begin_on(branch, contents)
+    }
+
     /// The same with a wait.
     ///
     /// # Errors

@@ -13,6 +13,7 @@
 
 mod attributes;
 mod flat;
+mod history;
 mod joined;
 mod message;
 mod read;
@@ -21,6 +22,11 @@ mod span;
 mod tests;
 
 use crate::formats::format::{Format, Shape};
+use crate::formats::shared::head::SourceHead;
+use crate::formats::shared::histories;
+use history::History;
+
+pub(in crate::formats) use message::is_message;
 
 /// Whose opaque blocks these are.
 const PROVIDER: &str = "otel";
@@ -30,11 +36,16 @@ const RESOURCES: &str = "resourceSpans";
 const SCOPES: &str = "scopeSpans";
 const SPANS: &str = "spans";
 
+/// The record with the spans of a trace.
+fn is_trace(head: &SourceHead<'_>) -> Option<usize> {
+    head.first(|record| record.list(RESOURCES).is_some())
+}
+
 /// The format.
 pub static OTEL: Format = Format {
     aliases: &["otlp"],
     tools: &["OpenTelemetry"],
     seen: "traces of pydantic-ai 2.68, OpenLLMetry 0.62 and OpenInference 0.1.66; older ones by their sources",
-    sniff: |head| head.first(|record| record.list(RESOURCES).is_some()),
+    sniff: |head| is_trace(head).or_else(|| histories::sniff::<History>(head)),
     ..Format::only_read("otel", Shape::Document, read::import)
 };

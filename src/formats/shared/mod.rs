@@ -24,6 +24,7 @@ pub(super) mod fold_check;
 pub mod foreign;
 pub(super) mod head;
 pub(super) mod histories;
+pub(super) mod instructions;
 pub(super) mod linear;
 pub(super) mod lines;
 pub(super) mod list;

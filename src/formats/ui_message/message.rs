@@ -15,6 +15,7 @@ lazy! {
     /// What of a message is looked at. In Mastra's rows its parts are in `content`.
     pub(super) struct Record {
         role, parts, content, metadata, created_at = "createdAt", attachments = "experimental_attachments",
+        invocations = "toolInvocations",
     }
 
     struct Beside {
@@ -73,6 +74,17 @@ pub(super) fn read(raw: &RawValue, notes: &mut Notes) -> Result<Messages, String
     for raw in blocks {
         let block: Block<'_> = decode(Some(raw)).unwrap_or_default();
         steps.take(raw, &block, &mut found);
+    }
+    // Before there were parts, a message had its calls beside what was said last.
+    let called: Vec<&RawValue> = decode(record.invocations).unwrap_or_default();
+    if record.parts.is_none() {
+        for raw in called {
+            let block = Block {
+                invocation: Some(raw),
+                ..Block::default()
+            };
+            steps.call(&block, "tool-invocation", None);
+        }
     }
     if !steps.is_spoken {
         steps.say(said(record.content).map(Part::text), None);

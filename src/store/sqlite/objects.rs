@@ -125,6 +125,7 @@ impl Objects for Session<'_> {
         &self,
         parent: Option<&CommitHash>,
         content: &ContentHash,
+        most: usize,
     ) -> Result<Vec<CommitHash>> {
         let Some(content) = self.content_id(content)? else {
             return Ok(Vec::new());
@@ -136,8 +137,8 @@ impl Objects for Session<'_> {
         };
         self.all(
             "SELECT hash FROM commits WHERE parent IS ?1 AND content = ?2 AND intact!(commits)
-             ORDER BY id",
-            params![parent, content],
+             ORDER BY id LIMIT ?3",
+            params![parent, content, i64::try_from(most).unwrap_or(i64::MAX)],
             |row| row.get(0),
         )
     }
