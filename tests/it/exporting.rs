@@ -176,3 +176,128 @@ fn of_two_sessions_that_say_the_same_the_one_that_is_named_is_written() {
         );
     }
 }
+
+/// The forms of frameworks.
+const FORMS: [&str; 3] = ["ui-message", "pydantic-ai", "otel"];
+
+/// What a model is sent, without white space in the arguments of calls.
+fn sent(sandbox: &Sandbox, rev: &str) -> Value {
+    let text = sandbox.ok(&["compile", rev, "--format", "openai"]);
+    let mut sent: Value = serde_json::from_str(&text).expect("JSON");
+    let messages = match &mut sent {
+        Value::Object(request) => request.remove("messages").expect("messages"),
+        list => list.take(),
+    };
+    let mut messages = messages;
+    for call in messages
+        .as_array_mut()
+        .expect("a list")
+        .iter_mut()
+        .filter_map(|message| message.get_mut("tool_calls")?.as_array_mut())
+        .flatten()
+    {
+        let arguments = &mut call["function"]["arguments"];
+        let parsed = arguments
+            .as_str()
+            .and_then(|text| serde_json::from_str(text).ok());
+        *arguments = parsed.unwrap_or_else(|| arguments.take());
+    }
+    messages
+}
+
+/// How many replies were billed, and what for.
+fn billed(sandbox: &Sandbox) -> Value {
+    let told: Value = serde_json::from_str(&sandbox.ok(&["api", "cost", "{}"])).expect("JSON");
+    told["total"].clone()
+}
+
+#[test]
+fn what_a_framework_is_given_comes_back_and_is_paid_for_once() {
+    let fixtures = [
+        ("claude-code/compaction.jsonl", "claude.jsonl"),
+        ("claude-code/agent-progress.jsonl", "agents.jsonl"),
+        ("codex/plain.jsonl", "rollout.jsonl"),
+        ("chat/anthropic-request.json", "request.json"),
+    ];
+    for (fixture_name, name) in fixtures {
+        let sandbox = Sandbox::empty();
+        sandbox.write(name, fixture(fixture_name));
+        sandbox.ok(&["import", name]);
+        let (before, paid) = (sent(&sandbox, "HEAD"), billed(&sandbox));
+        for form in FORMS {
+            let file = format!("again-{form}.json");
+            sandbox.ok(&["export", "--format", form, "-o", &file]);
+            sandbox.ok(&["import", &file, "--as", form]);
+            assert_eq!(sent(&sandbox, form), before, "{fixture_name} as {form}");
+            assert_eq!(billed(&sandbox), paid, "{fixture_name} as {form}");
+        }
+        sandbox.ok(&["fsck"]);
+    }
+}
+
+#[test]
+fn what_is_hidden_stays_out_of_a_frameworks_form_and_what_is_secret_too() {
+    let key = format!("sk-ant-api03-{}", "aB3dE6gH9jK2mN5pQ8".repeat(5));
+    let sandbox = Sandbox::with_messages(&[
+        ("user", "Name a river."),
+        ("assistant", "The Elbe."),
+        ("user", &format!("The key is {key}.")),
+        ("assistant", "Noted."),
+        ("user", "And a lake?"),
+        ("assistant", "The Müritz."),
+    ]);
+    sandbox.ok(&["drop", ":1", ":2"]);
+    for form in FORMS {
+        let refused = sandbox.tract(&["export", "--format", form]);
+        assert!(refused.starts_with("exit code: 1"), "{form}: {refused}");
+        let file = format!("{form}.json");
+        sandbox.ok(&["export", "--format", form, "--redact", "-o", &file]);
+        let text = std::fs::read_to_string(sandbox.work().join(&file)).expect("written");
+        assert!(
+            !text.contains(&key) && text.contains("[redacted:"),
+            "{text}"
+        );
+        assert!(!text.contains("Elbe") && text.contains("Müritz"), "{text}");
+        sandbox.ok(&["import", &file, "--as", form]);
+        let texts = sandbox.ok(&["compile", form, "--format", "text"]);
+        assert!(
+            texts.contains("And a lake?") && texts.contains("[redacted:"),
+            "{texts}"
+        );
+    }
+}
+
+#[test]
+fn a_trace_tells_what_replies_cost() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("session.jsonl", crate::importing::SESSION);
+    sandbox.ok(&["import", "session.jsonl"]);
+    let told: Value =
+        serde_json::from_str(&sandbox.ok(&["export", "--format", "otel"])).expect("JSON");
+    let spans = told["resourceSpans"][0]["scopeSpans"][0]["spans"]
+        .as_array()
+        .expect("spans");
+    let of = |span: &Value, key: &str| {
+        let attributes = span["attributes"].as_array().expect("a list");
+        let found = attributes.iter().find(|it| it["key"] == key);
+        found.map(|it| it["value"].clone())
+    };
+    let costs: Vec<f64> = spans
+        .iter()
+        .filter_map(|span| of(span, "gen_ai.usage.cost")?["doubleValue"].as_f64())
+        .collect();
+    let counted = spans
+        .iter()
+        .filter(|span| of(span, "gen_ai.usage.input_tokens").is_some());
+    assert!(!costs.is_empty());
+    assert_eq!(costs.len(), counted.count());
+    assert!(costs.iter().all(|cost| *cost > 0.0));
+    // Each span stands in a trace with a span of its agent.
+    for span in spans.iter().filter(|span| !span["parentSpanId"].is_null()) {
+        let parent = spans
+            .iter()
+            .find(|it| it["spanId"] == span["parentSpanId"])
+            .expect("a parent");
+        assert_eq!(parent["traceId"], span["traceId"]);
+    }
+}

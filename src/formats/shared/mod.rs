@@ -27,6 +27,7 @@ pub(super) mod histories;
 pub(super) mod linear;
 pub(super) mod lines;
 pub(super) mod list;
+pub(crate) mod offered;
 pub(super) mod parts;
 pub(super) mod places;
 pub(super) mod recorded;
@@ -35,6 +36,8 @@ pub mod redacted;
 pub mod remarked;
 pub(super) mod remarks;
 pub(super) mod requests;
+#[cfg(test)]
+mod round_trips;
 pub mod rows;
 pub mod running;
 pub mod sent;
