@@ -180,27 +180,45 @@ fn of_two_sessions_that_say_the_same_the_one_that_is_named_is_written() {
 /// The forms of frameworks.
 const FORMS: [&str; 3] = ["ui-message", "pydantic-ai", "otel"];
 
-/// What a model is sent, without white space in the arguments of calls.
-fn sent(sandbox: &Sandbox, rev: &str) -> Value {
+/// What a model is sent, without what no form holds: white space in the arguments of calls, where instructions are cut
+/// into texts, and that they are a developer's.
+fn sent(sandbox: &Sandbox, rev: &str) -> Vec<Value> {
     let text = sandbox.ok(&["compile", rev, "--format", "openai"]);
     let mut sent: Value = serde_json::from_str(&text).expect("JSON");
-    let messages = match &mut sent {
-        Value::Object(request) => request.remove("messages").expect("messages"),
-        list => list.take(),
-    };
-    let mut messages = messages;
-    for call in messages
-        .as_array_mut()
-        .expect("a list")
-        .iter_mut()
-        .filter_map(|message| message.get_mut("tool_calls")?.as_array_mut())
-        .flatten()
-    {
-        let arguments = &mut call["function"]["arguments"];
-        let parsed = arguments
-            .as_str()
-            .and_then(|text| serde_json::from_str(text).ok());
-        *arguments = parsed.unwrap_or_else(|| arguments.take());
+    if let Value::Object(request) = &mut sent {
+        sent = request.remove("messages").expect("messages");
+    }
+    let mut messages = sent.as_array().expect("a list").clone();
+    for message in &mut messages {
+        if message["role"] == "developer" {
+            message["role"] = "system".into();
+        }
+        if message["role"] == "system"
+            && let Some(texts) = message["content"].as_array()
+        {
+            let texts = texts.iter().filter_map(|part| part["text"].as_str());
+            message["content"] = texts.collect::<String>().into();
+        }
+        // pydantic-ai has no names of files.
+        let parts = message.get_mut("content").and_then(Value::as_array_mut);
+        for part in parts.into_iter().flatten() {
+            if let Some(file) = part.get_mut("file").and_then(Value::as_object_mut) {
+                file.remove("filename");
+            }
+        }
+        let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+        for call in calls.into_iter().flatten() {
+            // A call that is no function's is one.
+            if let Some(custom) = call.get("custom").cloned() {
+                *call = serde_json::json!({"id": call["id"], "type": "function",
+                    "function": {"name": custom["name"], "arguments": custom["input"]}});
+            }
+            let arguments = &mut call["function"]["arguments"];
+            let parsed = arguments.as_str().map(serde_json::from_str::<Value>);
+            if let Some(Ok(parsed)) = parsed {
+                *arguments = parsed;
+            }
+        }
     }
     messages
 }
@@ -217,7 +235,7 @@ fn what_a_framework_is_given_comes_back_and_is_paid_for_once() {
         ("claude-code/compaction.jsonl", "claude.jsonl"),
         ("claude-code/agent-progress.jsonl", "agents.jsonl"),
         ("codex/plain.jsonl", "rollout.jsonl"),
-        ("chat/anthropic-request.json", "request.json"),
+        ("gemini/plain.json", "chat.json"),
     ];
     for (fixture_name, name) in fixtures {
         let sandbox = Sandbox::empty();
@@ -246,7 +264,7 @@ fn what_is_hidden_stays_out_of_a_frameworks_form_and_what_is_secret_too() {
         ("user", "And a lake?"),
         ("assistant", "The Müritz."),
     ]);
-    sandbox.ok(&["drop", ":1", ":2"]);
+    sandbox.ok(&["drop", ":2"]);
     for form in FORMS {
         let refused = sandbox.tract(&["export", "--format", form]);
         assert!(refused.starts_with("exit code: 1"), "{form}: {refused}");

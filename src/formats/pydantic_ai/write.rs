@@ -18,7 +18,7 @@ use crate::formats::shared::records::rewritten;
 use crate::formats::shared::remarks::{FOREIGN, Remarks};
 use crate::formats::shared::writing::{called, texts};
 use crate::formats::{Document, Export, Outgoing};
-use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Usage};
+use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Usage, base64};
 use crate::wire::json::{Object, array, quoted, text_at, type_of};
 use crate::wire::{Notes, anthropic, gemini, media};
 
@@ -220,8 +220,8 @@ impl Writing<'_> {
                 return None;
             }
             Part::Text { text } => Some(quoted(text)),
-            Part::Image(media) => Some(self.medium(media, true)),
-            Part::File(media) => Some(self.medium(media, false)),
+            Part::Image(media) => return self.medium(media, true),
+            Part::File(media) => return self.medium(media, false),
             Part::Opaque { provider, data } if is_own(provider, data, "kind") => Some(data.clone()),
             _ => None,
         };
@@ -231,7 +231,7 @@ impl Writing<'_> {
         found
     }
 
-    fn medium(&mut self, media: &Media, is_picture: bool) -> String {
+    fn medium(&mut self, media: &Media, is_picture: bool) -> Option<String> {
         if media.name.is_some() {
             self.remarks.add("the name of a file");
         }
@@ -258,13 +258,24 @@ impl Writing<'_> {
                 if media_type.is_none() {
                     self.remarks.say("a file of unknown type is given one");
                 }
+                let Some(bytes) = base64::decode(data) else {
+                    self.remarks.add("a file whose bytes are no base64");
+                    return None;
+                };
+                let anew = base64::encode(&bytes);
+                if anew != *data {
+                    self.remarks.say("the base64 of a file is written anew");
+                }
                 // The framework reads the letters of addresses alone.
                 Object::new()
-                    .string("data", &data.replace('+', "-").replace('/', "_"))
+                    .string("data", &anew.replace('+', "-").replace('/', "_"))
                     .string("media_type", known.unwrap_or("application/octet-stream"))
                     .string("kind", "binary")
             }
             MediaSource::FileId(id) => {
+                if is_picture && !media_type.is_some_and(|it| it.starts_with("image/")) {
+                    self.remarks.say("a picture of unknown type is a file");
+                }
                 let provider = match media::is_anthropic_file(id) {
                     true => anthropic::PROVIDER,
                     false => "openai",
@@ -276,7 +287,7 @@ impl Writing<'_> {
                     .string("kind", "uploaded-file")
             }
         };
-        object.finish()
+        Some(object.finish())
     }
 
     /// What a call gave.
@@ -383,7 +394,7 @@ impl Writing<'_> {
             Part::Image(media) | Part::File(media) => match &media.source {
                 MediaSource::Base64(_) => {
                     let is_picture = matches!(part, Part::Image(_));
-                    of("file").raw("content", &self.medium(media, is_picture))
+                    of("file").raw("content", &self.medium(media, is_picture)?)
                 }
                 _ => {
                     self.remarks.add("a file of a reply that stands elsewhere");

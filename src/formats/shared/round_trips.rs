@@ -36,7 +36,7 @@ fn media(source: &str, media_type: Option<&str>) -> Media {
 /// A picture or a file that all forms hold.
 fn plain_media() -> impl Strategy<Value = Part> {
     select(vec![
-        Part::Image(media("iVBORw0KGgo+/8==", Some("image/png"))),
+        Part::Image(media("iVBORw0KGgo+/w==", Some("image/png"))),
         Part::Image(media("https://example.org/a.png", Some("image/png"))),
         Part::File(media("JVBERi0+", Some("application/pdf"))),
         Part::File(media(
@@ -55,11 +55,13 @@ fn odd() -> impl Strategy<Value = Part> {
     };
     select(vec![
         Part::text(""),
-        Part::Image(named(media("iVBORw0KGgo+/8==", Some("image/png")))),
-        Part::Image(media("iVBORw0KGgo+/8==", None)),
+        Part::Image(named(media("iVBORw0KGgo+/w==", Some("image/png")))),
+        Part::Image(media("iVBORw0KGgo+/w==", None)),
         Part::Image(media("https://example.org/a", None)),
         Part::Image(media("file:file-1", None)),
         Part::File(media("AAAA", None)),
+        Part::File(media("AA", Some("application/pdf"))),
+        Part::File(media("no base64!", Some("application/pdf"))),
         Part::opaque("anthropic", r#"{"type":"tool_reference","tool_name":"t"}"#),
         Part::opaque("other", "no-JSON"),
         Part::opaque("ai-sdk", r#"{"type":"hologram","a":1}"#),
@@ -106,6 +108,8 @@ struct Reply {
     calls: Vec<(String, Option<(Vec<Part>, bool)>)>,
     /// Whether each result is a message of its own.
     is_apart: bool,
+    /// Whether they come in another order than the calls.
+    is_reversed: bool,
     interrupted: bool,
     usage: Option<Usage>,
 }
@@ -123,7 +127,7 @@ fn reply(is_odd: bool) -> impl Strategy<Value = Reply> {
             Just((
                 vec![
                     Part::text("Here:"),
-                    Part::Image(media("iVBORw0KGgo+/8==", Some("image/png")))
+                    Part::Image(media("iVBORw0KGgo+/w==", Some("image/png")))
                 ],
                 false
             )),
@@ -154,16 +158,19 @@ fn reply(is_odd: bool) -> impl Strategy<Value = Reply> {
         prop::collection::vec(spoken, 1..3),
         prop::collection::vec(call, 0..3),
         any::<bool>(),
+        prop::bool::weighted(if is_odd { 0.2 } else { 0.0 }),
         prop::bool::weighted(0.1),
         prop::option::of(counted),
     )
-        .prop_map(|(parts, calls, is_apart, interrupted, usage)| Reply {
-            parts,
-            calls,
-            is_apart,
-            interrupted,
-            usage,
-        })
+        .prop_map(
+            |(parts, calls, is_apart, is_reversed, interrupted, usage)| Reply {
+                parts,
+                calls,
+                is_apart,
+                interrupted,
+                usage,
+            },
+        )
 }
 
 /// A conversation: instructions or not, and turns of a prompt and replies.
@@ -197,6 +204,9 @@ fn talk(is_odd: bool) -> impl Strategy<Value = Vec<Outgoing>> {
                     results.extend(
                         given.map(|(content, is_error)| Part::result(id, content, is_error)),
                     );
+                }
+                if reply.is_reversed {
+                    results.reverse();
                 }
                 let is_silent = results.is_empty();
                 let mut message = Message::new(Role::Assistant, parts);

@@ -70,6 +70,8 @@ struct Writing {
     done: Vec<UiMessage>,
     /// Where the newest call of each id stands: its message, and its part.
     calls: HashMap<String, (usize, usize)>,
+    /// Which of them was answered last.
+    answered: Option<(usize, usize)>,
 }
 
 struct UiMessage {
@@ -216,6 +218,9 @@ impl Writing {
         let Some((message, part)) = place else {
             return remarks.add("a tool result without its call");
         };
+        if self.answered.replace((message, part)) > Some((message, part)) {
+            remarks.say("results stand in the order of their calls");
+        }
         if message + 1 < self.done.len() {
             remarks.say("a result that came later stands with its call");
         }
