@@ -185,6 +185,12 @@ pub struct Prices {
     names: ModelNames,
 }
 
+impl fmt::Debug for Prices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prices").finish_non_exhaustive()
+    }
+}
+
 enum List {
     None,
     Listed,

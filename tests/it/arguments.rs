@@ -59,6 +59,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       setup        Set up your coding agents to use tract, or take that back
       import       Bring in sessions of coding agents, and other conversations
       export       Write a session file, or a page to read
+      dataset      Write conversations as rows of a data set
       resume       Continue from a commit in a new session of a tool
       demo         Try tract on a bundled session
     Look

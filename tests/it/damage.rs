@@ -271,6 +271,7 @@ fn ask(directory: &Path, commits: &[CommitHash]) -> Answers {
             };
             let mut out = Vec::new();
             let options = ExportOptions {
+                prices: None,
                 format,
                 now: Millis(0),
                 session: None,

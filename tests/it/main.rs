@@ -46,6 +46,7 @@ mod cluster;
 #[path = "../conditions.rs"]
 mod conditions;
 mod damage;
+mod data_sets;
 mod databases;
 mod demo;
 mod diff;

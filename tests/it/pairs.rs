@@ -155,6 +155,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("clone", "makes a repository of its own"),
     ("demo", "has a repository of its own"),
     ("export", "writes a file"),
+    ("dataset", "writes a file"),
     ("attest", "writes a file"),
     ("chat", "commits as commit does, once a model has answered"),
     ("mcp", "asks for what api asks for"),

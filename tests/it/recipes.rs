@@ -56,6 +56,16 @@ fn why_does_this_file_say_that() {
 }
 
 #[test]
+fn a_data_set_of_my_sessions() {
+    run("A data set of my sessions");
+}
+
+#[test]
+fn my_traces_belong_in_langfuse_phoenix_or_jaeger() {
+    run("My traces belong in Langfuse, Phoenix or Jaeger");
+}
+
+#[test]
 fn two_runs_differ() {
     run("Two runs differ");
 }

@@ -19,6 +19,7 @@ mod compile;
 mod completions;
 mod config;
 mod cost;
+mod dataset;
 mod demo;
 mod diff;
 mod doctor;
@@ -119,6 +120,7 @@ commands! {
     Import(import),
     Watch(watch),
     Export(export),
+    Dataset(dataset),
     Resume(resume),
     Record(record),
     Demo(demo),

@@ -2,8 +2,8 @@
 //! older ones of OpenLLMetry, and by those of OpenInference.
 //!
 //! Each request repeats what was said before it. Those that go on from one another are one session, whichever traces they
-//! are in; a context that begins anew is another one. Deliberately absent: spans of anything else, the order of a trace's
-//! steps, and any writing.
+//! are in; a context that begins anew is another one. Deliberately absent: spans of anything else, and the order of a
+//! trace's steps.
 //!
 //! # Source
 //!
@@ -20,6 +20,7 @@ mod read;
 mod span;
 #[cfg(test)]
 mod tests;
+mod write;
 
 use crate::formats::format::{Format, Shape};
 use crate::formats::shared::head::SourceHead;
@@ -47,5 +48,6 @@ pub static OTEL: Format = Format {
     tools: &["OpenTelemetry"],
     seen: "traces of pydantic-ai 2.68, OpenLLMetry 0.62 and OpenInference 0.1.66; older ones by their sources",
     sniff: |head| is_trace(head).or_else(|| histories::sniff::<History>(head)),
-    ..Format::only_read("otel", Shape::Document, read::import)
+    tells_costs: true,
+    ..Format::of("otel", Shape::Document, read::import, write::export)
 };

@@ -117,12 +117,16 @@ fn tell(at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
         .into_iter()
         .chain(is_silent.then(|| "empty message".to_owned()));
     left_out.for_each(|kind| teller.end.other(kind));
+    let mut steps = said.steps.into_iter();
     for (message, time) in said.messages {
         let is_reply = message.role == Role::Assistant;
+        let known = if is_reply { steps.next() } else { None };
+        let (model, usage) = known.map_or((None, None), |known| (known.model, known.usage));
         if is_reply {
-            teller.set("model", said.model.as_deref().map(quoted));
+            let model = model.as_deref().or(said.model.as_deref());
+            teller.set("model", model.map(quoted));
         }
-        let usage = said.usage.filter(|_| is_reply).map(Into::into);
+        let usage = usage.or(said.usage.filter(|_| is_reply)).map(Into::into);
         teller.append(message, at, time, usage)?;
     }
     Ok(())
