@@ -3,6 +3,7 @@
 //! Deliberately absent: prices ([`crate::model::price`]), and by what people want it summed up.
 
 mod bill;
+mod kept;
 mod known;
 mod missed;
 mod paths;
@@ -10,13 +11,14 @@ mod reply;
 mod stated;
 mod unlisted;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub use self::bill::{Bill, bills, bills_by_model};
+use self::kept::{PathReader, PathReply};
 pub(crate) use self::known::KnownReplies;
 pub use self::missed::missed;
-use self::paths::each_of;
 pub(crate) use self::paths::{NewPath, each_path};
+use self::paths::{Paths, each_of, ran_in};
 pub use self::reply::BilledReply;
 pub use self::stated::StatedCost;
 pub use self::unlisted::{Unlisted, unlisted};
@@ -38,8 +40,25 @@ impl Repo {
     pub fn billed(&self, tip: Option<&CommitHash>, prices: &Prices) -> Result<Vec<BilledReply>> {
         let view = self.store.read()?;
         let mut billed = Billed::of(&*view);
-        each_path(&*view, tip, &mut |path| billed.add(&path, prices))?;
-        Ok(billed.done())
+        if tip.is_some() || !view.keeps_bills()? {
+            each_path(&*view, tip, &mut |path| billed.add(&path, prices))?;
+            return Ok(billed.done());
+        }
+        let (mut reader, purge) = (PathReader::of(&*view)?, view.last_purge()?);
+        let paths = Paths::of_all(&*view)?;
+        let mut ends = HashSet::new();
+        for (name, tip) in &paths.tips {
+            let session = name.as_session().map(|_| name);
+            // A branch that follows a session has what that has.
+            if ends.insert(*tip) || session.is_some() {
+                let directory = session.and_then(|name| ran_in(name, &paths.directories));
+                billed.add_kept(session, directory, reader.replies(name, tip)?, prices)?;
+            }
+        }
+        let (replies, read) = (billed.done(), reader.read());
+        drop(view);
+        self.keep_paths(&read, purge);
+        Ok(replies)
     }
 
     /// The reply that a commit appends, without its price; none where it is no reply that was counted.
@@ -189,26 +208,60 @@ impl<'v> Billed<'v> {
             }
         }
         for reply in path.replies(self.view, prices)? {
-            let (at, copies) = self.known.place(&reply)?;
-            self.by_commit.insert(reply.commit, at);
-            for copy in copies {
-                // Both are copies of this one; each was met before.
-                let other = self.replies[copy].clone();
-                if self.is_made_by(other.session.as_ref(), at)? {
-                    self.replies[at] = other;
-                }
-                self.copies.insert(copy, at);
-            }
-            if at == self.replies.len() {
-                self.replies.push(reply);
-                continue;
-            }
-            let mut other = reply;
-            if self.is_made_by(path.session, at)? {
-                std::mem::swap(&mut self.replies[at], &mut other);
-            }
-            self.replies[at].take_fuller(other);
+            self.add_reply(reply)?;
         }
+        Ok(())
+    }
+
+    /// The same of the replies of a path that are kept, whether they are new or not.
+    fn add_kept(
+        &mut self,
+        session: Option<&RefName>,
+        directory: Option<&String>,
+        replies: Vec<PathReply>,
+        prices: &Prices,
+    ) -> Result<()> {
+        for PathReply { mut reply, request } in replies {
+            match self.at(&reply.commit) {
+                Some(at) => {
+                    if self.is_made_by(session, at)? {
+                        self.replies[at].session = session.cloned();
+                        self.replies[at].directory = directory.cloned();
+                    }
+                }
+                None => {
+                    reply.session = session.cloned();
+                    reply.directory = directory.cloned();
+                    reply.price(prices);
+                    self.known.answers(reply.commit, request);
+                    self.add_reply(reply)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a reply of a commit that is new.
+    fn add_reply(&mut self, reply: BilledReply) -> Result<()> {
+        let (at, copies) = self.known.place(&reply)?;
+        self.by_commit.insert(reply.commit, at);
+        for copy in copies {
+            // Both are copies of this one; each was met before.
+            let other = self.replies[copy].clone();
+            if self.is_made_by(other.session.as_ref(), at)? {
+                self.replies[at] = other;
+            }
+            self.copies.insert(copy, at);
+        }
+        if at == self.replies.len() {
+            self.replies.push(reply);
+            return Ok(());
+        }
+        let mut other = reply;
+        if self.is_made_by(other.session.as_ref(), at)? {
+            std::mem::swap(&mut self.replies[at], &mut other);
+        }
+        self.replies[at].take_fuller(other);
         Ok(())
     }
 

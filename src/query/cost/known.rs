@@ -11,8 +11,8 @@ use crate::repo::copies::Copies;
 use crate::repo::kept;
 use crate::store::View;
 
-/// What a reply has in common with its copies: what it says, its counts, its model and tier.
-type ReplyBody = (ContentHash, Usage, [Option<String>; 4]);
+/// What a reply has in common with its copies: what it says, its counts, and the number of how it was served.
+type ReplyBody = (ContentHash, Usage, usize);
 
 /// A reply that was met.
 #[derive(PartialEq)]
@@ -44,6 +44,8 @@ pub(crate) struct KnownReplies<'v> {
     /// Those made at a moment: a copy may end in the middle of a reply.
     by_time: HashMap<Millis, Vec<BegunReply>>,
     requests: HashMap<CommitHash, Option<String>>,
+    /// Each model with its tier, speed and region.
+    ways: Vec<[Option<String>; 4]>,
     count: usize,
 }
 
@@ -55,6 +57,7 @@ impl<'v> KnownReplies<'v> {
             by_body: HashMap::new(),
             by_time: HashMap::new(),
             requests: HashMap::new(),
+            ways: Vec::new(),
             count: 0,
         }
     }
@@ -67,19 +70,37 @@ impl<'v> KnownReplies<'v> {
         if format.is_some_and(|format| format.request_of.is_none()) {
             return Ok(None);
         }
-        let Some(own) = self.request(&reply.commit)? else {
+        self.know(&reply.commit)?;
+        if self.request(&reply.commit).is_none() {
             return Ok(None);
-        };
-        Ok(self.request(met)?.map(|met| met == own))
+        }
+        self.know(met)?;
+        let is_one = |met| self.request(&reply.commit) == Some(met);
+        Ok(self.request(met).map(is_one))
     }
 
-    fn request(&mut self, commit: &CommitHash) -> Result<Option<String>> {
-        if let Some(known) = self.requests.get(commit) {
-            return Ok(known.clone());
+    /// The request that a reply answers, as far as it was looked up.
+    fn request(&self, commit: &CommitHash) -> Option<&str> {
+        self.requests.get(commit)?.as_deref()
+    }
+
+    /// Looks up which request a reply answers.
+    fn know(&mut self, commit: &CommitHash) -> Result<()> {
+        if !self.requests.contains_key(commit) {
+            let found = kept::request_of(self.view, commit)?;
+            self.requests.insert(*commit, found);
         }
-        let found = kept::request_of(self.view, commit)?;
-        self.requests.insert(*commit, found.clone());
-        Ok(found)
+        Ok(())
+    }
+
+    /// The number of how a reply was served, among the ways that were met: there are few.
+    fn way(&mut self, reply: &BilledReply) -> usize {
+        let served = [&reply.model, &reply.tier, &reply.speed, &reply.region];
+        let known = self.ways.iter().position(|way| way.each_ref() == served);
+        known.unwrap_or_else(|| {
+            self.ways.push(served.map(Option::clone));
+            self.ways.len() - 1
+        })
     }
 
     /// The number of a reply among those that differ; a new one's is the next. Beside it the numbers of others that are
@@ -87,9 +108,7 @@ impl<'v> KnownReplies<'v> {
     pub(crate) fn place(&mut self, reply: &BilledReply) -> Result<(usize, Vec<usize>)> {
         let (mut place, mut copies) = (None, Vec::new());
         if let Some(content) = reply.content {
-            let served =
-                [&reply.model, &reply.tier, &reply.speed, &reply.region].map(Option::clone);
-            let body = (content, reply.usage, served);
+            let body = (content, reply.usage, self.way(reply));
             let mut known = self.by_body.remove(&body).unwrap_or_default();
             for met in &mut known {
                 let is_same_time = met.time.is_some() && met.time == reply.time;
@@ -153,6 +172,11 @@ impl<'v> KnownReplies<'v> {
             }
         }
         Ok(None)
+    }
+
+    /// Says which request a reply answers, so that nobody looks it up.
+    pub(super) fn answers(&mut self, reply: CommitHash, request: Option<String>) {
+        self.requests.insert(reply, request);
     }
 
     /// How many differ.

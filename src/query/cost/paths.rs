@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use super::reply::BilledReply;
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::model::RefName;
 use crate::model::call::one_spelling;
 use crate::model::price::Prices;
+use crate::model::{RefName, UsageDetail};
 use crate::repo::copies::Copies;
 use crate::repo::served::{ServedBy, go_on};
 use crate::repo::{load, path};
@@ -23,48 +23,61 @@ pub(crate) struct NewPath<'a> {
     pub(crate) known: usize,
 }
 
+/// The paths that refs lead to.
+pub(super) struct Paths {
+    /// The directories in which sessions ran, by the sessions' refs.
+    pub(super) directories: HashMap<String, String>,
+    /// Each ref with where it leads, those of sessions first.
+    pub(super) tips: Vec<(RefName, CommitHash)>,
+}
+
+impl Paths {
+    /// Those of sessions, branches and tags.
+    pub(super) fn of_all(view: &dyn View) -> Result<Self> {
+        let sessions = view.sessions()?.into_iter();
+        // Of several spellings of a directory the first stands for all.
+        let mut spelled: HashMap<String, String> = HashMap::new();
+        let directories = sessions.filter_map(|(name, row)| {
+            let cwd = row.cwd?;
+            let one = spelled.entry(one_spelling(&cwd)).or_insert(cwd);
+            Some((name.to_string(), one.clone()))
+        });
+        let directories = directories.collect();
+        let mut tips = load::tips(view, RefName::SESSIONS)?;
+        let copied = copied_agents(view, &tips)?;
+        tips.retain(|(name, _)| !copied.contains_key(name));
+        let copied: HashSet<CommitHash> = copied.into_values().collect();
+        for prefix in [RefName::HEADS, RefName::TAGS] {
+            let others = load::tips(view, prefix)?.into_iter();
+            tips.extend(others.filter(|(_, tip)| !copied.contains(tip)));
+        }
+        Ok(Self { directories, tips })
+    }
+}
+
 /// Tells the path to `tip`, or the paths that sessions, branches and tags lead to, those of sessions first.
 pub(crate) fn each_path(
     view: &dyn View,
     tip: Option<&CommitHash>,
     visit: &mut dyn FnMut(NewPath<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut directories: HashMap<String, String> = HashMap::new();
-    let mut paths: Vec<(Option<RefName>, CommitHash)> = Vec::new();
-    match tip {
-        Some(tip) => {
-            let session = path::session_of(view, tip)?;
-            paths.push((session.as_ref().map(|(name, _)| name.clone()), *tip));
-            directories.extend(session.and_then(|(name, row)| Some((name.to_string(), row.cwd?))));
-        }
-        None => {
-            let sessions = view.sessions()?.into_iter();
-            // Of several spellings of a directory the first stands for all.
-            let mut spelled: HashMap<String, String> = HashMap::new();
-            directories.extend(sessions.filter_map(|(name, row)| {
-                let cwd = row.cwd?;
-                let one = spelled.entry(one_spelling(&cwd)).or_insert(cwd);
-                Some((name.to_string(), one.clone()))
-            }));
-            let tips = load::tips(view, RefName::SESSIONS)?;
-            let copied = copied_agents(view, &tips)?;
-            let own = tips
-                .into_iter()
-                .filter(|(name, _)| !copied.contains_key(name));
-            paths.extend(own.map(|(name, tip)| (Some(name), tip)));
-            let copied: HashSet<CommitHash> = copied.into_values().collect();
-            for prefix in [RefName::HEADS, RefName::TAGS] {
-                let tips = load::tips(view, prefix)?.into_iter();
-                let tips = tips.filter(|(_, tip)| !copied.contains(tip));
-                paths.extend(tips.map(|(_, tip)| (None, tip)));
-            }
-        }
-    }
-    each_of(view, paths, &directories, visit)
+    let Some(tip) = tip else {
+        let Paths { directories, tips } = Paths::of_all(view)?;
+        let paths = tips.into_iter();
+        let paths = paths.map(|(name, tip)| (name.as_session().is_some().then_some(name), tip));
+        return each_of(view, paths.collect(), &directories, visit);
+    };
+    let session = path::session_of(view, tip)?;
+    let paths = vec![(session.as_ref().map(|(name, _)| name.clone()), *tip)];
+    let directories = session.and_then(|(name, row)| Some((name.to_string(), row.cwd?)));
+    each_of(view, paths, &directories.into_iter().collect(), visit)
 }
 
 /// Where a session ran: a part of one, such as a path that a rewind left, where that ran.
-fn ran_in<'d>(session: &RefName, directories: &'d HashMap<String, String>) -> Option<&'d String> {
+pub(super) fn ran_in<'d>(
+    session: &RefName,
+    directories: &'d HashMap<String, String>,
+) -> Option<&'d String> {
     let mut name = session.as_str();
     loop {
         if let Some(directory) = directories.get(name) {
@@ -149,39 +162,52 @@ impl NewPath<'_> {
     /// The replies among its new commits that a provider counted, oldest first.
     pub(crate) fn replies(&self, view: &dyn View, prices: &Prices) -> Result<Vec<BilledReply>> {
         let mut served = ServedBy::default();
-        let mut new = Vec::new();
-        for (at, row) in self.rows.iter().enumerate() {
-            go_on(&mut served, row);
-            if at >= self.known {
-                new.push((row, served.clone()));
-            }
-        }
-        let commits: Vec<CommitHash> = new.iter().map(|(row, _)| row.hash).collect();
-        let mut before = self.last_known(view)?;
-        let mut details = view.usage_details(&commits)?;
-        let counted = new.into_iter().zip(view.usage(&commits)?);
-        let replies = counted.filter_map(|((row, served), usage)| {
-            let [model, tier, speed, region] = served.words();
-            let mut reply = BilledReply {
-                commit: row.hash,
-                session: self.session.cloned(),
-                directory: self.directory.cloned(),
-                time: row.commit.time,
-                model,
-                tier,
-                speed,
-                region,
-                usage: usage?,
-                detail: details.remove(&row.hash).unwrap_or_default(),
-                dollars: None,
-                paid: None,
-                before: before.replace(row.hash),
-                content: row.appended(),
-                behind: row.commit.parent,
-            };
+        let (known, new) = self.rows.split_at(self.known);
+        known.iter().for_each(|row| go_on(&mut served, row));
+        let commits: Vec<CommitHash> = new.iter().map(|row| row.hash).collect();
+        let details = view.usage_details(&commits)?;
+        let before = self.last_known(view)?;
+        let mut replies = counted(view, new, (&mut served, before), &details)?;
+        for reply in &mut replies {
+            reply.session = self.session.cloned();
+            reply.directory = self.directory.cloned();
             reply.price(prices);
-            Some(reply)
-        });
-        Ok(replies.collect())
+        }
+        Ok(replies)
     }
+}
+
+/// The replies among these commits that a provider counted, oldest first and without a price, by what is in force before
+/// the first of them, and the counted reply before. It isn't said which session they are of.
+pub(super) fn counted(
+    view: &dyn View,
+    rows: &[CommitRow],
+    (served, mut before): (&mut ServedBy, Option<CommitHash>),
+    details: &HashMap<CommitHash, UsageDetail>,
+) -> Result<Vec<BilledReply>> {
+    let commits: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
+    let mut replies = Vec::new();
+    for (row, usage) in rows.iter().zip(view.usage(&commits)?) {
+        go_on(served, row);
+        let Some(usage) = usage else { continue };
+        let [model, tier, speed, region] = served.clone().words();
+        replies.push(BilledReply {
+            commit: row.hash,
+            session: None,
+            directory: None,
+            time: row.commit.time,
+            model,
+            tier,
+            speed,
+            region,
+            usage,
+            detail: details.get(&row.hash).cloned().unwrap_or_default(),
+            dollars: None,
+            paid: None,
+            before: before.replace(row.hash),
+            content: row.appended(),
+            behind: row.commit.parent,
+        });
+    }
+    Ok(replies)
 }
