@@ -127,6 +127,12 @@ pub struct CostAnswer {
     /// The directory of which it is alone, where each has a HEAD of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
+    /// Whether other requests are left out of which no reply tells: of their sessions only some replies are meant.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub without_other_requests: bool,
+    /// Where no reply of `directory` is meant: the directories that have some in that time, the one with most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub away: Vec<CostRow>,
     /// With `check`: how budgets of money stand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spending: Option<Spending>,
@@ -184,6 +190,8 @@ impl Method for CostParams {
             unlisted: Vec::new(),
             stated: Vec::new(),
             directory: None,
+            without_other_requests: false,
+            away: Vec::new(),
             spending: None,
         };
         if self.check {
@@ -197,13 +205,19 @@ impl Method for CostParams {
                 misses: self.worst(&found).into_iter().map(Into::into).collect(),
                 causes: MissSum::all(&found),
                 directory: self.directory(at).map(str::to_owned),
+                away: match found.is_empty() {
+                    true => self.away(at, &prices)?,
+                    false => Vec::new(),
+                },
                 ..answer
             });
         }
         let found = self.table(at, &prices)?;
         Ok(CostAnswer {
             directory: found.directory,
-            unlisted: UnlistedCount::all(&found.replies, &prices),
+            unlisted: UnlistedCount::all(&found.replies, &found.unpriced_others, &prices),
+            without_other_requests: found.is_without_others,
+            away: found.away,
             stated: found.stated.iter().map(Into::into).collect(),
             total: found.total,
             rows: found

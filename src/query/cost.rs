@@ -20,7 +20,7 @@ pub use self::missed::missed;
 pub(crate) use self::paths::{NewPath, each_path};
 use self::paths::{Paths, each_of, ran_in};
 pub use self::reply::BilledReply;
-pub use self::stated::StatedCost;
+pub use self::stated::{OtherRequests, StatedCost};
 pub use self::unlisted::{Unlisted, unlisted};
 use crate::error::Result;
 use crate::hash::CommitHash;

@@ -46,7 +46,7 @@ pub enum CostBy {
 
 impl CostBy {
     /// Whether rows are in the order of their times, and not of what they cost.
-    pub(super) fn is_time(self) -> bool {
+    pub fn is_time(self) -> bool {
         matches!(self, Self::Day | Self::Week | Self::Month | Self::Block)
     }
 

@@ -1,10 +1,15 @@
 //! What replies cost, row by row.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use crate::deeds::{ApiError, At};
 use crate::hash::CommitHash;
 use crate::ingest::{accounts, projects_of};
+use crate::model::RefName;
 use crate::model::price::Prices;
-use crate::query::{Bill, BillShare, BilledReply, MessageShare, StatedCost, bills, bills_by_model};
+use crate::query::{
+    Bill, BillShare, BilledReply, MessageShare, OtherRequests, StatedCost, bills, bills_by_model,
+};
 
 use super::CostParams;
 use super::blocks::blocks_of;
@@ -33,6 +38,13 @@ pub struct CostList {
     pub replies: Vec<BilledReply>,
     /// The directory of which it is alone.
     pub directory: Option<String>,
+    /// Whether there are other requests that are left out: of their sessions only some replies are meant, and nobody says
+    /// when they were made, or behind which reply.
+    pub is_without_others: bool,
+    /// The tokens of other requests that have no price, by model. Hostile until escaped.
+    pub unpriced_others: BTreeMap<String, u64>,
+    /// Where no reply is meant: the directories that have some in that time, the one with most replies first.
+    pub away: Vec<CostRow>,
 }
 
 /// How many messages or misses are told where nobody says how many.
@@ -56,26 +68,83 @@ impl CostParams {
     /// Where `rev`, `since` or `until` are none; the store's.
     pub fn table(&self, at: &At<'_>, prices: &Prices) -> Result<CostList, ApiError> {
         let mut found = self.listed_rows(at, prices)?;
-        // Nobody says when the others were made, or behind which reply.
         let is_all = self.rev.is_none() && self.since.is_none() && self.until.is_none();
         let directory = self.directory(at);
-        let others = match is_all {
-            true => {
-                let is_here = directory.is_some();
-                at.repo.other_requests(&found.replies, is_here, prices)?
-            }
-            false => Bill::default(),
-        };
         if is_all && directory.is_none() {
             found.stated = at.repo.stated_costs(&found.replies, prices)?;
         }
+        let others = self.others(at, &mut found, prices)?;
         let mut total = Bill::of(&found.replies);
-        total.plus(&others);
+        total.plus(&others.bill);
         found.total = CostRow::of(TOTAL.to_owned(), &total);
         found.directory = directory.map(str::to_owned);
-        found.elsewhere =
-            (others != Bill::default()).then(|| CostRow::of(OTHER_REQUESTS.to_owned(), &others));
+        found.elsewhere = (others.bill != Bill::default())
+            .then(|| CostRow::of(OTHER_REQUESTS.to_owned(), &others.bill));
+        found.unpriced_others = others.unpriced;
+        if found.replies.is_empty() {
+            found.away = self.away(at, prices)?;
+        }
         Ok(found)
+    }
+
+    /// The requests that no reply shows of the sessions whose replies are all meant; says of others that they are left out.
+    fn others(
+        &self,
+        at: &At<'_>,
+        found: &mut CostList,
+        prices: &Prices,
+    ) -> Result<OtherRequests, ApiError> {
+        let is_all = self.rev.is_none() && self.since.is_none() && self.until.is_none();
+        if is_all && self.directory(at).is_none() {
+            return Ok(at.repo.other_requests(&found.replies, &|_| true, prices)?);
+        }
+        let all = at.repo.billed(None, prices)?;
+        let meant = found.replies.iter().map(|reply| reply.commit);
+        let meant: HashSet<CommitHash> = meant.collect();
+        // Of each session, and each part of one: whether some of its replies are meant, and whether all are.
+        let mut sessions: HashMap<String, (bool, bool)> = HashMap::new();
+        for reply in &all {
+            let is_meant = meant.contains(&reply.commit);
+            let whole = CostBy::Session.session_of(reply);
+            let part = CostBy::Agent
+                .session_of(reply)
+                .filter(|it| Some(it) != whole.as_ref());
+            for name in whole.into_iter().chain(part) {
+                let (some, every) = sessions.entry(name).or_insert((false, true));
+                *some |= is_meant;
+                *every &= is_meant;
+            }
+        }
+        let of = |name: &RefName| sessions.get(name.as_str()).copied();
+        // A path may end anywhere in a session.
+        let is_path = self.rev.is_some();
+        let is_whole = |name: &RefName| !is_path && of(name) == Some((true, true));
+        let is_part = |name: &RefName| of(name).is_some_and(|it| it.0) && !is_whole(name);
+        let left_out = at.repo.other_requests(&all, &is_part, prices)?;
+        found.is_without_others = left_out != OtherRequests::default();
+        Ok(at.repo.other_requests(&all, &is_whole, prices)?)
+    }
+
+    /// The directories that have replies in that time, the one with most first, where it is of one directory alone.
+    ///
+    /// # Errors
+    ///
+    /// Where `since` or `until` are none; the store's.
+    pub fn away(&self, at: &At<'_>, prices: &Prices) -> Result<Vec<CostRow>, ApiError> {
+        if self.directory(at).is_none() {
+            return Ok(Vec::new());
+        }
+        let mut replies = at.repo.billed(None, prices)?;
+        let all = Self {
+            all: true,
+            ..self.clone()
+        };
+        replies.retain(all.wanted(at)?);
+        let rows = bills(&replies, |it| it.directory.clone().unwrap_or_default());
+        let rows = rows.into_iter();
+        let mut rows: Vec<CostRow> = rows.map(|(name, bill)| CostRow::of(name, &bill)).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.replies));
+        Ok(rows)
     }
 
     fn listed_rows(&self, at: &At<'_>, prices: &Prices) -> Result<CostList, ApiError> {

@@ -1,5 +1,7 @@
 //! What a list of prices does not say of what replies cost: what their clients say, and what it does not have.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -38,7 +40,16 @@ pub struct UnlistedCount {
 }
 
 impl UnlistedCount {
-    pub(super) fn all(replies: &[BilledReply], prices: &Prices) -> Vec<Self> {
+    /// Those of replies, and the tokens of other requests by model.
+    pub(super) fn all(
+        replies: &[BilledReply],
+        others: &BTreeMap<String, u64>,
+        prices: &Prices,
+    ) -> Vec<Self> {
+        let others = others.iter().map(|(model, tokens)| Self {
+            name: format!("tokens of {model} (other requests)"),
+            count: *tokens,
+        });
         let all = unlisted(replies, prices).into_iter();
         let one = |(what, count)| {
             let name = match what {
@@ -47,6 +58,6 @@ impl UnlistedCount {
             };
             Self { name, count }
         };
-        all.map(one).collect()
+        all.map(one).chain(others).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! What clients say that all requests of their sessions came to, and what of that no reply shows.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::bill::Bill;
 use super::reply::BilledReply;
@@ -19,6 +19,34 @@ pub struct StatedCost {
     pub dollars: f64,
     /// By the list, in US dollars: what has no price there is not in it.
     pub listed: f64,
+}
+
+/// Requests that no reply shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OtherRequests {
+    /// What they come to. Nobody says how many there were: of those without a price it counts models.
+    pub bill: Bill,
+    /// The tokens of those that have no price, by model. Hostile until escaped.
+    pub unpriced: BTreeMap<String, u64>,
+}
+
+/// How much input a request has at most that is short: lists ask more for each token of a long one, from 128,000 on.
+const SHORT: u64 = 100_000;
+
+/// What requests cost of which only the sum is known: that of short ones, for a sum is no long request.
+fn price_of_sum(prices: &Prices, model: &str, sum: &Usage, time: Option<Millis>) -> Option<f64> {
+    let others = sum.input_tokens.div_ceil(SHORT).saturating_sub(1);
+    let part = Usage::of_numbers(sum.numbers().map(|number| number / (others + 1)));
+    let numbers = part.numbers().map(|number| number.saturating_mul(others));
+    let mut last = sum.minus(Usage::of_numbers(numbers));
+    // What division left of a part may be more than what it left of the whole.
+    last.written_tokens = last.written_tokens.max(last.written_hour_tokens);
+    last.input_tokens = last
+        .input_tokens
+        .max(last.cached_tokens.saturating_add(last.written_tokens));
+    last.output_tokens = last.output_tokens.max(last.reasoning_tokens);
+    let [part, last] = [part, last].map(|usage| prices.of(model, &usage, time));
+    Some(part? * others as f64 + last?)
 }
 
 /// What clients say that the sessions came to that are here: an import that was undone leaves that.
@@ -61,7 +89,8 @@ impl Repo {
                 of.fold(Usage::default(), |sum, it| sum.plus(it.counted()))
             };
             let others = stated.beyond(known).into_iter();
-            let others = others.filter_map(|(model, usage)| prices.of(&*model, &usage, None));
+            let others =
+                others.filter_map(|(model, usage)| price_of_sum(prices, &model, &usage, None));
             let listed = Bill::of(own.iter().copied()).dollars + others.sum::<f64>();
             let most = f64::max(dollars, listed);
             // What both round to the same is no difference.
@@ -77,7 +106,7 @@ impl Repo {
     }
 
     /// What requests come to that no reply shows: compactions, titles, recaps, as far as clients say what all requests of a
-    /// session came to. `replies` are all that [`Repo::billed`] tells, or, where that is said, all of some sessions.
+    /// session came to. `replies` are all of the sessions that are meant.
     ///
     /// # Errors
     ///
@@ -85,15 +114,11 @@ impl Repo {
     pub fn other_requests(
         &self,
         replies: &[BilledReply],
-        of_these_sessions: bool,
+        is_meant: &dyn Fn(&RefName) -> bool,
         prices: &Prices,
-    ) -> Result<Bill> {
+    ) -> Result<OtherRequests> {
         let mut stated = stated_here(&*self.store.read()?)?;
-        if of_these_sessions {
-            let sessions = replies.iter().filter_map(|reply| reply.session.as_ref());
-            let sessions: HashSet<&RefName> = sessions.collect();
-            stated.retain(|(session, _)| sessions.contains(session));
-        }
+        stated.retain(|(session, _)| is_meant(session));
         let mut known: HashMap<(&str, String), Usage> = HashMap::new();
         let mut times: HashMap<&str, Millis> = HashMap::new();
         for reply in replies {
@@ -123,18 +148,45 @@ impl Repo {
                 *last = time.max(*last);
             }
         }
-        let mut bill = Bill::default();
+        let mut found = OtherRequests::default();
         for (session, stated) in &stated {
             let of = |model: &str| known.get(&(session.as_str(), model.to_owned())).copied();
             for (model, usage) in stated.beyond(|model| of(model).unwrap_or_default()) {
                 let time = times.get(session.as_str()).copied();
+                let bill = &mut found.bill;
                 bill.usage = bill.usage.plus(usage);
-                match prices.of(&*model, &usage, time) {
+                match price_of_sum(prices, &model, &usage, time) {
                     Some(dollars) => bill.dollars += dollars,
-                    None => bill.unpriced += 1,
+                    None => {
+                        bill.unpriced += 1;
+                        let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+                        let sum = found.unpriced.entry(model).or_default();
+                        *sum = sum.saturating_add(tokens);
+                    }
                 }
             }
         }
-        Ok(bill)
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_of_short_requests_has_not_the_price_of_a_long_one() {
+        let (prices, time) = (Prices::listed(), Millis::parse("2026-06-01T00:00:00Z"));
+        let model = "claude-sonnet-4-5";
+        let one = Usage::new(90_000, 7).cached(80_000, 3_000);
+        let of = |usage: &Usage| prices.of(model, usage, time).expect("known");
+        let sum = (0..8).fold(Usage::default(), |sum, _| sum.plus(one));
+        let found = price_of_sum(&prices, model, &sum, time).expect("known");
+        assert!((found - 8.0 * of(&one)).abs() < 1e-9, "{found}");
+        assert!(of(&sum) > 1.5 * found);
+        let odd = Usage::new(870_341, 35).cached(760_746, 109_595);
+        assert!(price_of_sum(&prices, model, &odd, time).is_some());
+        assert_eq!(price_of_sum(&prices, model, &one, time), Some(of(&one)));
+        assert_eq!(price_of_sum(&prices, "no-such-model", &one, time), None);
     }
 }
