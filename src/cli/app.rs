@@ -26,7 +26,7 @@ use super::identity;
 use super::pager::Pager;
 use super::ui::{Surroundings, Ui};
 use super::user_config::{
-    ALLOW, RECALL_WHERE, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME, UserConfig,
+    ALLOW, RECALL_WHERE, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME, SOURCES, UserConfig,
 };
 use super::work::{Log, Work};
 use super::{Failure, Globals, Result};
@@ -338,7 +338,12 @@ impl App {
     pub fn tool_dirs(&self) -> Result<ToolDirs> {
         let named = self.env.tool_dirs.iter();
         let named = named.map(|(format, dir)| Ok((*format, self.path(dir)?)));
-        let named: BTreeMap<&str, PathBuf> = named.collect::<Result<_>>()?;
+        let mut named: BTreeMap<&str, PathBuf> = named.collect::<Result<_>>()?;
+        let config = self.user_config()?;
+        let set = config.iter();
+        for (format, dirs) in set.filter_map(|(key, it)| Some((key.strip_prefix(SOURCES)?, it))) {
+            named.entry(format).or_insert_with(|| PathBuf::from(dirs));
+        }
         Ok(ToolDirs::of(self.env.home.as_deref(), &named))
     }
 

@@ -21,6 +21,8 @@ pub const SECRETS_ALLOW: &str = "secrets.allow";
 pub const SECRETS_RESUME: &str = "secrets.resume";
 /// How far `recall` and `did` look for an agent at most: one of [`PLACES`].
 pub const RECALL_WHERE: &str = "recall.where";
+/// What settings begin with that name the directories of a program's sessions: its format stands behind it.
+pub const SOURCES: &str = "sources.";
 /// This conversation, conversations of this directory, all conversations.
 pub const PLACES: [&str; 3] = ["here", "project", "all"];
 /// It does.

@@ -29,7 +29,9 @@ pub use attest::{AttestedModel, AttestedRequest, AttestedSource, Manifest, ReadR
 pub use blame::derived::{DerivedLine, LineSource};
 pub use blame::{BlameRow, BlameStep, PromptBefore};
 pub use cold::{CacheUse, ChangedPrefix, Payback};
-pub use cost::{Bill, BilledReply, StatedCost, Unlisted, bills, bills_by_model, missed, unlisted};
+pub use cost::{
+    Bill, BilledReply, OtherRequests, StatedCost, Unlisted, bills, bills_by_model, missed, unlisted,
+};
 pub use file_edits::{
     CalledEdit, EditOutcome, EditedFile, EditsOfCall, FileEditOptions, FileEditRow, FileFate, Words,
 };

@@ -63,7 +63,7 @@ pub use branches::{BranchPages, BranchRow, CopyOf, Made, TagRow};
 pub use cache::{Cache, CacheStats};
 pub use call::{Call, On};
 pub use change::{Touched, TouchedList};
-pub use config::{Config, dollars};
+pub use config::{Config, MoneyLimit, money_limits};
 pub use expect::Expect;
 pub use expected::Expected;
 pub use folder::{BackupNote, FolderEntry};

@@ -32,6 +32,11 @@ impl ServedBy {
         Self(SERVED.map(|key| setting(settings, key)))
     }
 
+    /// What has these words: model, tier, speed and region.
+    pub(crate) fn of_words(words: [Option<String>; 4]) -> Self {
+        Self(words)
+    }
+
     /// Model, tier, speed and region.
     pub(crate) fn words(self) -> [Option<String>; 4] {
         self.0

@@ -77,8 +77,8 @@ pub use room::{ContentSize, Room, RoomOf, SourceSize};
 pub use search::{Hit, Ranked, Ranking, Scored, Search, SearchMut};
 pub use servers::{Servers, without_password};
 pub use sources::{
-    FileStamp, FollowedFile, OriginRow, Records, ResumeRow, SessionRow, SourceRow, SourceState,
-    Sources, SourcesMut, SourcesOf, UnreadFile,
+    FileStamp, FollowedFile, KeptBill, OriginRow, Records, ResumeRow, SessionRow, SourceRow,
+    SourceState, Sources, SourcesMut, SourcesOf, UnreadFile,
 };
 
 /// Whence somebody looks who wants to see all at once.

@@ -158,6 +158,7 @@ fn with_every_kind_of_row() -> Sandbox {
         &["log", "-n", "0"],
         &["find", "-F", "flour"],
         &["--on", "alike", "status"],
+        &["cost"],
         &["fsck"],
     ] {
         sandbox.ok(command);

@@ -19,11 +19,12 @@ use crate::error::{Error, Result};
 const TABLES: &str = include_str!("../../../migrations/0001_repository.sql");
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 4] = [
+const ADDED: [&str; 5] = [
     AUTHORS,
     include_str!("../../../migrations/0004_activity.sql"),
     ORIGINS,
     USAGE_DETAILS,
+    BILLED,
 ];
 
 const AUTHORS: &str = include_str!("../../../migrations/0003_authors.sql");
@@ -31,6 +32,8 @@ const AUTHORS: &str = include_str!("../../../migrations/0003_authors.sql");
 const ORIGINS: &str = include_str!("../../../migrations/0005_origins.sql");
 
 const USAGE_DETAILS: &str = include_str!("../../../migrations/0006_usage_details.sql");
+
+const BILLED: &str = include_str!("../../../migrations/0007_billed.sql");
 
 /// What a provider's own tools did was in no index of the formats before. The next search makes them anew.
 const FORGET_INDEXES: &str = "
@@ -219,7 +222,7 @@ pub(super) fn upgrade(connection: &Connection) -> Result<()> {
 /// The same for one that stays as it is: what it lacks is there for this connection, and empty.
 pub(super) fn complete(connection: &Connection) -> Result<()> {
     let added = added(format(connection)?);
-    for (at, table) in [(0, AUTHORS), (2, ORIGINS), (3, USAGE_DETAILS)] {
+    for (at, table) in [(0, AUTHORS), (2, ORIGINS), (3, USAGE_DETAILS), (4, BILLED)] {
         if added <= at {
             let (table, _) = table.split_once("CREATE INDEX").unwrap_or((table, ""));
             let beside = table.replace("CREATE TABLE", "CREATE TEMP TABLE");
@@ -269,6 +272,11 @@ impl Session<'_> {
     /// Whether what usage records say beyond tokens has no place here, likewise.
     pub(super) fn lacks_usage_details(&self) -> Result<bool> {
         Ok(added(self.format()?) < 4)
+    }
+
+    /// Whether replies as they were billed last have no place here, likewise.
+    pub(super) fn lacks_billed(&self) -> Result<bool> {
+        Ok(added(self.format()?) < 5)
     }
 
     fn format(&self) -> Result<u32> {
