@@ -682,15 +682,18 @@ fn same_append(tx: &dyn Tx, tip: Option<&CommitHash>, step: &Step) -> Result<Opt
     let Action::Append(message) = &step.action else {
         return Ok(None);
     };
-    // What an import makes of it is known by name.
-    let mut draft = Draft::append(message.clone());
-    draft.settings.clone_from(&step.settings);
-    let same = Chain::ended(tip.copied()).commit_of(&draft, step.time);
-    if let Some(row) = tx.commit(&same.hash())? {
-        tx.heal_content(message)?;
-        return Ok(Some(row));
+    let mut appends = tx.appends_after(tip, &message.hash(), ALIKE_MAX + 1)?;
+    if appends.len() > ALIKE_MAX {
+        // What an import makes of it is known by name, however many there are.
+        let mut draft = Draft::append(message.clone());
+        draft.settings.clone_from(&step.settings);
+        let same = Chain::ended(tip.copied()).commit_of(&draft, step.time);
+        if let Some(row) = tx.commit(&same.hash())? {
+            tx.heal_content(message)?;
+            return Ok(Some(row));
+        }
+        appends.truncate(ALIKE_MAX);
     }
-    let appends = tx.appends_after(tip, &message.hash(), ALIKE_MAX)?;
     let rows = tx.commits(&appends)?.into_iter().flatten();
     let fits = |commit: &Commit| commit.settings == step.settings && commit.note.is_none();
     let rows: Vec<CommitRow> = rows.filter(|row| fits(&row.commit)).collect();
