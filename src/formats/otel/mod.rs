@@ -38,5 +38,6 @@ pub static OTEL: Format = Format {
     seen: "traces of pydantic-ai 2.68, OpenLLMetry 0.62 and OpenInference 0.1.66; older ones by their sources",
     sniff: |head| head.first(|record| record.list(RESOURCES).is_some()),
     tells_costs: true,
+    retells: true,
     ..Format::of("otel", Shape::Document, read::import, write::export)
 };
