@@ -167,6 +167,7 @@ fn reply(is_odd: bool) -> impl Strategy<Value = Reply> {
                 parts,
                 calls,
                 is_apart,
+                is_reversed,
                 interrupted,
                 usage,
             },
