@@ -134,11 +134,11 @@ impl DatasetParams {
     fn chosen(&self, at: &At<'_>) -> Result<Vec<Vec<ChosenTalk>>, ApiError> {
         if self.rows() == DatasetRows::Pair {
             let runs = chosen_runs(at.repo, &self.revs);
-            return Ok(runs.map_err(|error| match error {
+            return runs.map_err(|error| match error {
                 Error::InvalidInput { .. } => ApiError::from(error)
                     .with_hint("`tract branch` lists them: run/NAME/1 and so on"),
                 error => error.into(),
-            })?);
+            });
         }
         let revs = match &self.revs[..] {
             [] if self.all => return Ok(vec![everything(at)?]),

@@ -74,6 +74,9 @@ pub struct Format {
     pub bare_messages: bool,
     /// Whether its files say what replies cost.
     pub tells_costs: bool,
+    /// Whether its files may tell what another tool's session tells, in a form of their own: a reply at the same moment with
+    /// the same counts is the same one then.
+    pub retells: bool,
     /// Whether its files hold what a client attached as such; elsewhere it is the user's text.
     pub attaches: bool,
     /// The name, without extension, that every session's file has; the session is then called by
@@ -384,6 +387,7 @@ impl Format {
             sent: None,
             bare_messages: false,
             tells_costs: false,
+            retells: false,
             attaches: false,
             common_stem: None,
             agents: None,

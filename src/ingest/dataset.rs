@@ -235,7 +235,7 @@ impl<'c> Talk<'c> {
         let count = self.messages.len();
         let role = |at: usize| self.messages[at].message.role;
         let ranges: Vec<Range<usize>> = match rows {
-            DatasetRows::Session | DatasetRows::Pair => vec![0..count],
+            DatasetRows::Session | DatasetRows::Pair => std::iter::once(0..count).collect(),
             DatasetRows::Turn => {
                 let is_prompt = |at: &usize| {
                     role(*at) == Role::User && (*at == 0 || role(at - 1) != Role::User)

@@ -104,5 +104,5 @@ fn hooks() {
 #[test]
 fn every_recipe_is_run() {
     let titles = RECIPES.lines().filter(|line| line.starts_with("## "));
-    assert_eq!(titles.count(), 8);
+    assert_eq!(titles.count(), 10);
 }

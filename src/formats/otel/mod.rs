@@ -49,5 +49,6 @@ pub static OTEL: Format = Format {
     seen: "traces of pydantic-ai 2.68, OpenLLMetry 0.62 and OpenInference 0.1.66; older ones by their sources",
     sniff: |head| is_trace(head).or_else(|| histories::sniff::<History>(head)),
     tells_costs: true,
+    retells: true,
     ..Format::of("otel", Shape::Document, read::import, write::export)
 };

@@ -100,12 +100,15 @@ fn said(is_odd: bool) -> BoxedStrategy<Part> {
     }
 }
 
+/// What a call gave, and whether it failed.
+type Given = (Vec<Part>, bool);
+
 /// A reply, and what each of its calls gave.
 #[derive(Clone, Debug)]
 struct Reply {
     parts: Vec<Part>,
     /// Arguments, content, whether it failed; none: it was not answered.
-    calls: Vec<(String, Option<(Vec<Part>, bool)>)>,
+    calls: Vec<(String, Option<Given>)>,
     /// Whether each result is a message of its own.
     is_apart: bool,
     /// Whether they come in another order than the calls.

@@ -32,6 +32,7 @@ struct BegunReply {
     commit: CommitHash,
     behind: Option<CommitHash>,
     usage: Usage,
+    session: Option<RefName>,
 }
 
 /// The replies that were met, each known again by its copies: those that answer the same request, by its name. Where
@@ -150,6 +151,7 @@ impl<'v> KnownReplies<'v> {
                     commit: reply.commit,
                     behind: reply.behind,
                     usage: reply.usage,
+                    session: reply.session.clone(),
                 });
             }
         }
@@ -167,7 +169,11 @@ impl<'v> KnownReplies<'v> {
         for met in then.unwrap_or_default() {
             let is_one = self.is_one_request(&met.commit, reply)?;
             let is_like = || (met.behind, met.usage) == (reply.behind, reply.usage);
-            if is_one.unwrap_or_else(is_like) {
+            let is_retold = || {
+                let is_other = is_another_form(met.session.as_ref(), reply.session.as_ref());
+                met.usage == reply.usage && is_other
+            };
+            if is_one.unwrap_or_else(|| is_like() || is_retold()) {
                 return Ok(Some(met.at));
             }
         }
@@ -183,4 +189,14 @@ impl<'v> KnownReplies<'v> {
     pub(crate) fn count(&self) -> usize {
         self.count
     }
+}
+
+/// Whether two sessions are of two formats of which one may tell, in other words, what the other tells.
+fn is_another_form(one: Option<&RefName>, other: Option<&RefName>) -> bool {
+    let format = |session: Option<&RefName>| {
+        let (tool, _) = session?.as_session()?;
+        Format::named(tool).ok()
+    };
+    let both = format(one).zip(format(other));
+    both.is_some_and(|(one, other)| one != other && (one.retells || other.retells))
 }
