@@ -172,7 +172,7 @@ pub struct Retraction {
     /// When, in milliseconds since 1970, where something says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<i64>,
-    /// The message that was chosen instead, where there is one.
+    /// What shows the message that was chosen instead, where there is one: of an edit its commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// One line of that. What somebody else wrote: escape it before it is shown.
@@ -185,7 +185,7 @@ impl From<&TakenBack> for Retraction {
         let instead = one.instead.as_ref();
         Self {
             time_ms: one.time.map(|time| time.0),
-            id: instead.map(|chosen| chosen.entry.to_string()),
+            id: instead.map(|chosen| chosen.shown_by.to_string()),
             instead: instead.map(|chosen| chosen.preview.clone()),
         }
     }

@@ -227,10 +227,11 @@ impl Ordering<'_> {
         let operation = &answer.row.commit.operation;
         let entry = entry_of(view, &answer.hit.commit, &content, operation)?;
         let parts = &answer.looked.parts;
-        let (_, hidden_by) = self.visibility.of(view, tip, entry, &content, parts)?;
-        let of = (entry, &content);
-        let by = self.visibility.taken_by(view, tip, of, hidden_by)?;
-        Ok(by.is_some())
+        let at = (tip, &answer.hit.commit);
+        let standing = self
+            .visibility
+            .standing(view, at, (entry, &content), parts)?;
+        Ok(standing.taken_by.is_some())
     }
 
     /// Reads some contents and puts them behind the others, best first.
@@ -355,11 +356,9 @@ impl Ordering<'_> {
         }
         if options.hidden {
             let entry = entry_of(self.view, &hit.commit, &content, &row.commit.operation)?;
-            let place = (hit.tip, entry);
-            let (_, hidden_by) =
-                self.visibility
-                    .of(self.view, place.0, place.1, &content, &looked.parts)?;
-            if hidden_by.is_none() {
+            let (at, of) = ((hit.tip, &hit.commit), (entry, &content));
+            let standing = self.visibility.standing(self.view, at, of, &looked.parts)?;
+            if standing.hidden_by.is_none() {
                 return Ok(None);
             }
         }
@@ -390,15 +389,15 @@ impl Ordering<'_> {
     }
 
     fn found(&mut self, answer: Answer) -> Result<Found> {
-        let (view, tip, tips) = (self.view, answer.hit.tip, self.tips);
+        let (view, tips) = (self.view, self.tips);
         let (content, row) = (answer.content, answer.row);
         let entry = entry_of(view, &answer.hit.commit, &content, &row.commit.operation)?;
         let parts = &answer.looked.parts;
-        let (number, hidden_by) = self.visibility.of(view, tip, entry, &content, parts)?;
-        let by = self
-            .visibility
-            .taken_by(view, tip, (entry, &content), hidden_by)?;
-        let taken_back = by.map(|by| self.visibility.taken_back(view, tip, entry, &by));
+        let (at, of) = ((answer.hit.tip, &answer.hit.commit), (entry, &content));
+        let standing = self.visibility.standing(view, at, of, parts)?;
+        let tip = standing.tip;
+        let by = standing.taken_by.as_ref();
+        let taken_back = by.map(|by| self.visibility.taken_back(view, tip, entry, by));
         let taken_back = taken_back.transpose()?;
         let (before, after) = match self.options.neighbours {
             0 => Default::default(),
@@ -411,8 +410,8 @@ impl Ordering<'_> {
             role: answer.role,
             branch: tips[tip].0.clone(),
             session: self.visibility.session(view, tip)?.clone(),
-            number,
-            hidden_by,
+            number: standing.number,
+            hidden_by: standing.hidden_by,
             taken_back,
             score: answer.score,
             is_own: answer.is_own,
