@@ -150,7 +150,7 @@ fn names_that_lists_show_are_taken_and_unknown_ones_are_errors() {
     exit code: 2
     --- stderr
     error: no message calls the tool 'quarry'
-    hint: this conversation calls Bash
+    hint: this conversation calls Edit, Bash, Read, Grep
     ");
     insta::assert_snapshot!(find("--path", "src/prase.rs"), @r"
     exit code: 2
@@ -648,12 +648,40 @@ fn what_was_done_to_a_file_of_windows_is_told_by_its_path() {
 fn what_is_no_search_says_what_to_type() {
     let sandbox =
         Sandbox::with_messages(&[("user", "open the red door"), ("assistant", "which door?")]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "door", "-red"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["find", "--", "door", "-red"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["find", "x"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["find", "door", "HEAD~1..HEAD"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["find", "door", "--tool", "Bash"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["find", "door", "--directory", "/nowhere"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["find", "door", "-red"]), @r"
+    exit code: 2
+    --- stderr
+    error: unexpected argument '-r' found
+    hint: words to leave out stand behind --: tract find -- WORD -WORD
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "--", "door", "-red"]), @r"
+    b48c3e7  2026-03-14 12:03:00  assistant  main:2
+        which door?
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "x"]), @r"
+    exit code: 2
+    --- stderr
+    error: the words to find: a word has two letters or more
+    hint: tract find -F TEXT finds any text as it is
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "door", "HEAD~1..HEAD"]), @r"
+    exit code: 2
+    --- stderr
+    error: HEAD~1..HEAD is a range; one commit says in whose history to look
+    hint: tract find door HEAD
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "door", "--tool", "Bash"]), @r"
+    exit code: 2
+    --- stderr
+    error: no message calls the tool 'Bash'
+    hint: no tool is called in this conversation
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "door", "--directory", "/nowhere"]), @r"
+    exit code: 2
+    --- stderr
+    error: no session ran in '/nowhere'
+    hint: no session here says where it ran
+    ");
 }
 
 /// With REV too: a restore where the conversation has it hidden, a copy where it does not have it, nothing where it

@@ -12,7 +12,6 @@ use tract::model::call::last_name;
 use tract::model::quote::folded;
 
 use super::asking::Asking;
-use super::telling::IDS;
 
 /// The argument that says how far.
 pub const WHERE: &[&str] = &["here", "project", "all"];
@@ -31,6 +30,10 @@ const NAMING: [&str; 10] = [
     "unknown_name",
 ];
 const NO_SUCH_MESSAGE: &str = "no_such_message";
+
+/// Where an agent has ids from.
+pub const IDS: &str =
+    "recall, did and dropped tell ids; :7 is the seventh message of this conversation";
 
 /// How far to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]

@@ -19,7 +19,7 @@ use super::answers::{
     ReadPiece, Recalled, RecalledMessage, RecalledRetraction, Removed, RemovedFile, RemovedText,
     RoleShare, RunningEntry, as_json,
 };
-use super::reach::Group;
+use super::reach::{Group, IDS};
 use crate::cli::cache::duration;
 use crate::cli::prices::money;
 
@@ -154,10 +154,6 @@ pub fn error(error: &ApiError) -> String {
         None => message,
     }
 }
-
-/// Where an agent has ids from.
-pub const IDS: &str =
-    "recall, did and dropped tell ids; :7 is the seventh message of this conversation";
 
 /// The beginning of a hash: enough to name it.
 pub fn short(hash: &str) -> &str {

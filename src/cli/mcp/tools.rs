@@ -192,6 +192,9 @@ struct Recall {
 /// What is said where nobody knows which conversation asks.
 const NOWHERE: &str = "Nothing is known of this conversation yet.";
 
+/// What is said where meanings cannot be looked for.
+const UNREAD_MODEL: &str = "(found by words alone: the model of recall.model cannot be read)";
+
 /// How many messages are enough not to look any further.
 const ENOUGH: usize = 4;
 
@@ -199,12 +202,15 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
     let asked: Recall = taken(arguments)?;
     let calendar = memory.worker.calendar();
     let most = memory.worker.recall_where()?;
+    let mut like = memory.worker.recall_model()?.is_some();
+    let mut trouble = None;
     memory.with(caller, |at, asking| {
         let reach = Reach::of(asking, asked.place, most.as_deref());
         let (mut groups, mut known, mut is_more) = (Vec::new(), HashSet::new(), false);
         let mut withheld = Withheld::of(at)?;
         for room in reach.rooms(at) {
             let params = FindParams {
+                like,
                 text: asked.query.clone(),
                 rev: room.rev,
                 directory: room.directory,
@@ -212,7 +218,14 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
                 limit: Some(telling::FOUND),
                 ..FindParams::default()
             };
-            let answer = params.call(at)?;
+            let answer = match params.clone().call(at) {
+                // A model that is gone, or has changed its form, is no reason to remember nothing.
+                Err(error) if like && ["io", "invalid_input"].contains(&&*error.kind) => {
+                    (like, trouble) = (false, Some(UNREAD_MODEL.to_owned()));
+                    FindParams { like, ..params }.call(at)?
+                }
+                answer => answer?,
+            };
             is_more |= answer.more;
             let mut found = answer.found;
             // What the agent has asked and was told before says nothing new.
@@ -232,7 +245,8 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
         } else {
             telling::found(&groups, is_more, &calendar)
         };
-        reach.note().into_iter().for_each(|note| told.note(note));
+        let notes = reach.note().into_iter().chain(trouble);
+        notes.for_each(|note| told.note(note));
         Ok(withheld.told(told))
     })
 }

@@ -4,6 +4,7 @@
 //! there are enough. Deliberately absent: how a pattern matches ([`crate::model::pattern`]), what "newest" means
 //! across branches, and where a found message stands in its branch's context.
 
+mod alike;
 mod looked;
 mod merge;
 mod options;
@@ -12,6 +13,7 @@ mod ranked;
 mod taken_back;
 #[cfg(test)]
 mod tests;
+mod vectors;
 mod visibility;
 
 use std::collections::{HashMap, HashSet};
@@ -27,6 +29,7 @@ use crate::repo::repository::{self, Repo};
 use crate::repo::{load, path};
 use crate::store::{CommitRow, SessionRow, Tips, View};
 
+pub use alike::{AlikeOptions, AlikeQuery, StaticModel};
 use merge::Merge;
 pub use options::{FindOptions, RankedOptions, RankedQuery, SearchOptions};
 use own::Own;
