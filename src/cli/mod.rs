@@ -417,6 +417,15 @@ fn usage_hint(error: &clap::Error, command: Option<&str>) -> String {
             None => meant(typed),
         };
     }
+    // What is to be left out of a search begins as an option does.
+    if command == Some("find")
+        && let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg)
+        && error.kind() == ErrorKind::UnknownArgument
+        && typed.starts_with('-')
+        && !typed.starts_with("--")
+    {
+        return "words to leave out stand behind --: tract find -- WORD -WORD".to_owned();
+    }
     let suggested = [
         ContextKind::SuggestedSubcommand,
         ContextKind::SuggestedArg,

@@ -36,8 +36,8 @@ pub use file_edits::{
     CalledEdit, EditOutcome, EditedFile, EditsOfCall, FileEditOptions, FileEditRow, FileFate, Words,
 };
 pub use find::{
-    Chosen, FindOptions, FindProgress, Found, HiddenBy, Neighbour, Origin, RankedOptions,
-    RankedQuery, SearchOptions, TakenBack,
+    AlikeOptions, AlikeQuery, Chosen, FindOptions, FindProgress, Found, HiddenBy, Neighbour,
+    Origin, RankedOptions, RankedQuery, SearchOptions, StaticModel, TakenBack,
 };
 pub use log::{LogOptions, LogPages, LogRow};
 pub use makeup::{Makeup, Stuff};

@@ -189,6 +189,12 @@ fn a_guard_before_a_compaction_names_what_runs_without_its_secrets() {
         "{told}"
     );
     assert!(!told.contains(&secret), "{told}");
+    let told = session.sandbox.ok(&["guard"]);
+    assert!(
+        told.contains("shell bq8y") && told.contains("./serve"),
+        "{told}"
+    );
+    assert!(!told.contains(&secret), "{told}");
 }
 
 /// A rewind takes back what was said, not what runs.

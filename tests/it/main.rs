@@ -80,6 +80,7 @@ mod naming;
 mod nesting;
 mod odd_records;
 
+mod meaning;
 #[path = "../oracles/mod.rs"]
 mod oracles;
 #[cfg(unix)]

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use tract::deeds::{At, ConfigParams, Method, known_setting};
 use tract::formats::Format;
 use tract::model::secret::Secrets;
+use tract::query::StaticModel;
 use tract::render::Line;
 use tract::repo::{AUTHOR_NAME, Config, On};
 
 use crate::cli::pager::CORE_PAGER;
 use crate::cli::user_config::{
-    ALLOW, PLACES, RECALL_WHERE, SECRETS_ALLOW, SECRETS_RESUME, SOURCES, UserConfig,
+    ALLOW, PLACES, RECALL_MODEL, RECALL_WHERE, SECRETS_ALLOW, SECRETS_RESUME, SOURCES, UserConfig,
 };
 use crate::cli::{App, Failure, Result};
 
@@ -52,6 +53,8 @@ Where truncate or CMD cannot keep the budget, the exit code is 1 as well, but th
 
 Your own, with --global:
   author.name        who you are: commits and the log of commands bear it, and on a server HEAD and undo go by it; such as 'Mara <mara@example.org>'. TRACT_AUTHOR goes before it; where that is empty, nobody is named [commits: nobody, on a server USER@HOST; the log: USER@HOST]
+  recall.model       a folder with model.safetensors and tokenizer.json; tract find --like and recall use them [none]
+  recall.where       how far an agent's recall looks at most; here, project or all [all]
   safe.directory     another user's repository that may be opened: a path, PATH/* for all below it, or *; each call adds one
   secrets.allow      a regular expression for texts that look like secrets and are not; each call adds one
   sources.FORMAT     the directories in which a program keeps its sessions, with commas between, such as sources.claude-code: one for each account. The program's own variable, such as CLAUDE_CONFIG_DIR, goes before it [where the program keeps them]
@@ -66,6 +69,7 @@ Example:
   tract config receive.protect 'main,release/*'
   tract config --global author.name Mara
   tract config --global core.pager cat
+  tract config --global recall.model ~/models/potion-base-8M
   tract config --global safe.directory /srv/shared
   tract config --global sources.claude-code ~/.claude,~/.claude-work
   tract config --global secrets.allow '^AKIA.*TEST$'")]
@@ -150,6 +154,11 @@ fn global(deed: &ConfigParams, app: &mut App) -> Result<()> {
                 Err(Failure::usage(what))
             }
         },
+        Some(value) if key == RECALL_MODEL => {
+            let folder = safe(value, app)?;
+            StaticModel::open(Path::new(&folder))?;
+            config.set(key, &folder)
+        }
         Some(value) => config.add(key, &safe(value, app)?),
         None if config.values(key).next().is_none() => {
             Err(Failure::refused(format!("{key} is not set")))

@@ -37,7 +37,7 @@ use crate::cli::{App, Failure, Result, guarded};
 ///
 /// A hook never stops the agent: it ends with exit code 0. Failures are on standard error and in tract status.
 /// Without a repository it works on the session's file alone. Without --hook, what a compaction of this branch must
-/// not lose is printed.
+/// not lose is printed, and what runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -94,12 +94,20 @@ fn look(args: &Args, app: &mut App) -> Result<()> {
         return Ok(());
     };
     let keep = repo.keep(&tip, None, Heard::Nothing, changed_files)?;
-    let digest = digest(&keep, args.chars.into());
-    if digest.text.is_empty() {
+    let running: Vec<RunningFacts> = repo.running(&tip)?.iter().map(Into::into).collect();
+    let mut digest = digest(&keep, args.chars.into());
+    let mut running = mcp::running(&running, &app.calendar());
+    if digest.text.is_empty() && running.is_empty() {
         app.ui.status("Nothing that a compaction could lose");
         return Ok(());
     }
-    app.ui.print_all(digest.text.lines().map(Line::from))?;
+    let mut withheld = Withheld::with(app.secrets()?);
+    withheld.text(&mut digest.text);
+    withheld.text(&mut running);
+    let note = withheld.note().unwrap_or_default();
+    for text in [digest.text.trim_end(), running.trim_start(), &note] {
+        app.ui.print_all(text.lines().map(Line::from))?;
+    }
     if digest.left > 0 {
         let left = plural(digest.left as u64, "more fact");
         app.ui.hint(format!("{left}: tract guard --chars 10000"));
@@ -152,6 +160,8 @@ impl Event {
 fn hooked(args: &Args, app: &mut App) -> Result<()> {
     let hook = Hook::read().and_then(|hook| hook.enter(app).map(|()| hook));
     let event = hook.as_ref().ok().and_then(|hook| hook.event.clone());
+    let directory = hook.as_ref().ok().and_then(|hook| hook.cwd.clone());
+    let directory = directory.or_else(|| app.cwd().ok());
     let done = hook.and_then(|hook| answer(args, &hook, app));
     let why = done.as_ref().map_err(Failure::what);
     let told = match &why {
@@ -159,7 +169,11 @@ fn hooked(args: &Args, app: &mut App) -> Result<()> {
         Ok(Some(told)) => Ok(told.as_str()),
         Err(why) => Err(why.as_str()),
     };
-    let is_here = guarded::keep(event.as_deref().unwrap_or("an event"), told, app);
+    let is_here = guarded::keep(
+        (event.as_deref().unwrap_or("an event"), directory.as_deref()),
+        told,
+        app,
+    );
     if told.is_ok() && !is_here {
         let what = "there is no tract repository here, so nothing is kept: tract init";
         app.ui.notice(what);
