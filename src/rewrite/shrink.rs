@@ -203,8 +203,8 @@ mod tests {
             }
             // One operation brings all of it back.
             if !done.is_nothing() {
-                let changed: BTreeSet<_> = done.changed.told().into_iter().map(|one| one.id).collect();
-                let hidden: BTreeSet<_> = done.hidden.told().into_iter().map(|one| one.id).collect();
+                let changed: BTreeSet<_> = done.changed.told().iter().map(|one| one.id).collect();
+                let hidden: BTreeSet<_> = done.hidden.told().iter().map(|one| one.id).collect();
                 prop_assert!(changed.is_disjoint(&hidden), "a line in what goes");
                 repo.undo(None, Millis(0)).expect("undone");
                 prop_assert_eq!(tip(&repo), start);

@@ -47,6 +47,21 @@ class Methods:
         """
         return self._ask("export", {"rev": rev, "format": format, "redact": redact, "allow_secrets": allow_secrets, "anonymous": anonymous})
 
+    def dataset(self, revs: Optional[List[str]] = None, *, all: Optional[bool] = None, rows: Optional[RowOf] = None, license: Optional[str] = None, keep_duplicates: Optional[bool] = None, allow_secrets: Optional[bool] = None, anonymous: Optional[bool] = None, output: Optional[str] = None, force: Optional[bool] = None) -> types.DatasetAnswer:
+        """Write conversations as rows of a data set.
+
+        - `revs`: Branches, sessions or commits; HEAD unless given. For pairs: the names of runs, or all
+        - `all`: All sessions and branches
+        - `rows`: The unit of a row; session unless given
+        - `license`: The note on its licence that each row has
+        - `keep_duplicates`: Write rows with the same messages, too
+        - `allow_secrets`: Write secrets, too
+        - `anonymous`: Write person-1 and host-1 for logins, homes, hosts, mail addresses and names
+        - `output`: The file to write; without it, the rows are the answer
+        - `force`: Overwrite an existing file
+        """
+        return self._ask("dataset", {"revs": revs, "all": all, "rows": rows, "license": license, "keep_duplicates": keep_duplicates, "allow_secrets": allow_secrets, "anonymous": anonymous, "output": output, "force": force})
+
     def resume(self, rev: Optional[str] = None, *, in_: Optional[str] = None, directory: Optional[str] = None, redact: Optional[bool] = None, allow_secrets: Optional[bool] = None) -> types.ResumeAnswer:
         """Continue from a commit in a new session of a tool.
 
@@ -106,13 +121,14 @@ class Methods:
         """
         return self._ask("context", {"rev": rev, "from": from_, "limit": limit})
 
-    def find(self, text: str, *, rev: Optional[str] = None, exact: Optional[bool] = None, regex: Optional[bool] = None, context: Optional[int] = None, hidden: Optional[bool] = None, session: Optional[str] = None, here: Optional[bool] = None, directory: Optional[str] = None, role: Optional[str] = None, op: Optional[List[str]] = None, tool: Optional[str] = None, path: Optional[str] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, limit: Optional[int] = None, offset: Optional[int] = None) -> types.FindAnswer:
+    def find(self, text: str, *, rev: Optional[str] = None, exact: Optional[bool] = None, regex: Optional[bool] = None, like: Optional[bool] = None, context: Optional[int] = None, hidden: Optional[bool] = None, session: Optional[str] = None, here: Optional[bool] = None, directory: Optional[str] = None, role: Optional[str] = None, op: Optional[List[str]] = None, tool: Optional[str] = None, path: Optional[str] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, limit: Optional[int] = None, offset: Optional[int] = None) -> types.FindAnswer:
         """Search all messages, hidden ones too.
 
         - `text`: The words to find
         - `rev`: Only in the history of this commit or branch
         - `exact`: Find TEXT as it is, letter by letter
         - `regex`: TEXT is a regular expression
+        - `like`: TEXT is a question or a sentence: find what means much the same, too, by the model that recall.model names
         - `context`: Show N messages before and after each
         - `hidden`: Only what is hidden
         - `session`: Only in this session and its sub-agents: its id or the beginning of it, or a branch of it
@@ -127,7 +143,7 @@ class Methods:
         - `limit`: At most N messages; by default 20; 0: all
         - `offset`: Pass over the N best answers
         """
-        return self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "since": since, "until": until, "limit": limit, "offset": offset})
+        return self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "like": like, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "since": since, "until": until, "limit": limit, "offset": offset})
 
     def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None, within: Optional[str] = None, directory: Optional[str] = None) -> types.ReadAnswer:
         """Gives messages word for word with what stands around them, hidden ones among them.
@@ -287,6 +303,16 @@ class Methods:
         - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
         """
         return self._ask("annotate", {"revs": revs, "pin": pin, "skip": skip, "normal": normal, "reason": reason, "dry_run": dry_run, "expect": expect})
+
+    def shrink(self, to: Optional[Union[str, float]] = None, *, by_our_count: Optional[bool] = None, marker: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Make the context fit: old tool outputs first, then the oldest messages.
+
+        - `to`: The tokens that are to be enough, or P% of budget.max, by the provider's count; by default budget.max
+        - `by_our_count`: Measure by tract's own count, not by the provider's
+        - `marker`: The text in place of hidden messages, instead of `[Sliding window truncation: N messages hidden …]`
+        - `dry_run`: Say what would change, and change nothing
+        """
+        return self._ask("shrink", {"to": to, "by_our_count": by_our_count, "marker": marker, "dry_run": dry_run})
 
     def prune(self, turns: Optional[int] = None, *, protect: Optional[Union[str, float]] = None, min: Optional[Union[str, float]] = None, larger_than: Optional[Union[str, float]] = None, tool: Optional[List[str]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
         """Replace old, big tool outputs with one line each; the calls stay.
@@ -692,6 +718,21 @@ class AsyncMethods:
         """
         return await self._ask("export", {"rev": rev, "format": format, "redact": redact, "allow_secrets": allow_secrets, "anonymous": anonymous})
 
+    async def dataset(self, revs: Optional[List[str]] = None, *, all: Optional[bool] = None, rows: Optional[RowOf] = None, license: Optional[str] = None, keep_duplicates: Optional[bool] = None, allow_secrets: Optional[bool] = None, anonymous: Optional[bool] = None, output: Optional[str] = None, force: Optional[bool] = None) -> types.DatasetAnswer:
+        """Write conversations as rows of a data set.
+
+        - `revs`: Branches, sessions or commits; HEAD unless given. For pairs: the names of runs, or all
+        - `all`: All sessions and branches
+        - `rows`: The unit of a row; session unless given
+        - `license`: The note on its licence that each row has
+        - `keep_duplicates`: Write rows with the same messages, too
+        - `allow_secrets`: Write secrets, too
+        - `anonymous`: Write person-1 and host-1 for logins, homes, hosts, mail addresses and names
+        - `output`: The file to write; without it, the rows are the answer
+        - `force`: Overwrite an existing file
+        """
+        return await self._ask("dataset", {"revs": revs, "all": all, "rows": rows, "license": license, "keep_duplicates": keep_duplicates, "allow_secrets": allow_secrets, "anonymous": anonymous, "output": output, "force": force})
+
     async def resume(self, rev: Optional[str] = None, *, in_: Optional[str] = None, directory: Optional[str] = None, redact: Optional[bool] = None, allow_secrets: Optional[bool] = None) -> types.ResumeAnswer:
         """Continue from a commit in a new session of a tool.
 
@@ -751,13 +792,14 @@ class AsyncMethods:
         """
         return await self._ask("context", {"rev": rev, "from": from_, "limit": limit})
 
-    async def find(self, text: str, *, rev: Optional[str] = None, exact: Optional[bool] = None, regex: Optional[bool] = None, context: Optional[int] = None, hidden: Optional[bool] = None, session: Optional[str] = None, here: Optional[bool] = None, directory: Optional[str] = None, role: Optional[str] = None, op: Optional[List[str]] = None, tool: Optional[str] = None, path: Optional[str] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, limit: Optional[int] = None, offset: Optional[int] = None) -> types.FindAnswer:
+    async def find(self, text: str, *, rev: Optional[str] = None, exact: Optional[bool] = None, regex: Optional[bool] = None, like: Optional[bool] = None, context: Optional[int] = None, hidden: Optional[bool] = None, session: Optional[str] = None, here: Optional[bool] = None, directory: Optional[str] = None, role: Optional[str] = None, op: Optional[List[str]] = None, tool: Optional[str] = None, path: Optional[str] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, limit: Optional[int] = None, offset: Optional[int] = None) -> types.FindAnswer:
         """Search all messages, hidden ones too.
 
         - `text`: The words to find
         - `rev`: Only in the history of this commit or branch
         - `exact`: Find TEXT as it is, letter by letter
         - `regex`: TEXT is a regular expression
+        - `like`: TEXT is a question or a sentence: find what means much the same, too, by the model that recall.model names
         - `context`: Show N messages before and after each
         - `hidden`: Only what is hidden
         - `session`: Only in this session and its sub-agents: its id or the beginning of it, or a branch of it
@@ -772,7 +814,7 @@ class AsyncMethods:
         - `limit`: At most N messages; by default 20; 0: all
         - `offset`: Pass over the N best answers
         """
-        return await self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "since": since, "until": until, "limit": limit, "offset": offset})
+        return await self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "like": like, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "since": since, "until": until, "limit": limit, "offset": offset})
 
     async def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None, within: Optional[str] = None, directory: Optional[str] = None) -> types.ReadAnswer:
         """Gives messages word for word with what stands around them, hidden ones among them.
@@ -932,6 +974,16 @@ class AsyncMethods:
         - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
         """
         return await self._ask("annotate", {"revs": revs, "pin": pin, "skip": skip, "normal": normal, "reason": reason, "dry_run": dry_run, "expect": expect})
+
+    async def shrink(self, to: Optional[Union[str, float]] = None, *, by_our_count: Optional[bool] = None, marker: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Make the context fit: old tool outputs first, then the oldest messages.
+
+        - `to`: The tokens that are to be enough, or P% of budget.max, by the provider's count; by default budget.max
+        - `by_our_count`: Measure by tract's own count, not by the provider's
+        - `marker`: The text in place of hidden messages, instead of `[Sliding window truncation: N messages hidden …]`
+        - `dry_run`: Say what would change, and change nothing
+        """
+        return await self._ask("shrink", {"to": to, "by_our_count": by_our_count, "marker": marker, "dry_run": dry_run})
 
     async def prune(self, turns: Optional[int] = None, *, protect: Optional[Union[str, float]] = None, min: Optional[Union[str, float]] = None, larger_than: Optional[Union[str, float]] = None, tool: Optional[List[str]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
         """Replace old, big tool outputs with one line each; the calls stay.

@@ -47,6 +47,44 @@ class ExportParams(TypedDict, total=False):
     """As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and names"""
 
 
+class DatasetParams(TypedDict, total=False):
+    """Write conversations as rows of a data set
+    
+    Writes JSON Lines, a row each. A row has the visible messages in the form of OpenAI's Chat Completions. It also has
+    tools, model, outcome, tokens, cost in US dollars, source and times. The outcome is the verdict of the judge of
+    `tract run`: good, bad or unknown. `id` is the hash of the messages. A row with the same messages as one before is left
+    out.
+    
+    A row is a session, a turn, a prompt with its answer, or a pair of runs of one context with different verdicts.
+    Prompts have the columns `prompt` and `completion`, pairs have `prompt`, `chosen` and `rejected`, all others `messages`.
+    Pictures and files are in no row.
+    
+    Secrets are replaced by `[redacted:KIND]`, unless `allow_secrets` is given. A file whose name ends in .parquet is
+    Parquet, where tract was built with that."""
+    revs: List[str]
+    """Branches, sessions or commits; HEAD unless given. For pairs: the names of runs, or all"""
+    all: bool
+    """All sessions and branches"""
+    rows: Optional[RowOf]
+    """The unit of a row; session unless given"""
+    license: Optional[str]
+    """The note on its licence that each row has"""
+    keep_duplicates: bool
+    """Write rows with the same messages, too"""
+    allow_secrets: bool
+    """Write secrets, too"""
+    anonymous: bool
+    """Write person-1 and host-1 for logins, homes, hosts, mail addresses and names"""
+    output: Optional[str]
+    """The file to write; without it, the rows are the answer"""
+    force: bool
+    """Overwrite an existing file"""
+
+
+RowOf = Literal["session", "turn", "prompt", "pair"]
+"""What a row is."""
+
+
 ResumeParams = TypedDict("ResumeParams", {"rev": "Optional[str]", "in": "Optional[str]", "directory": "Optional[str]", "redact": "bool", "allow_secrets": "bool"}, total=False)
 """Continue from a commit in a new session of a tool
     
@@ -152,6 +190,8 @@ class FindParams(_FindParams, total=False):
     """Find TEXT as it is, letter by letter"""
     regex: bool
     """TEXT is a regular expression"""
+    like: bool
+    """TEXT is a question or a sentence: find what means much the same, too, by the model that recall.model names"""
     context: Optional[int]
     """Show N messages before and after each"""
     hidden: bool
@@ -485,6 +525,26 @@ class AnnotateParams(_AnnotateParams, total=False):
     """Say what would change, and change nothing"""
     expect: Optional[str]
     """Refuse (exit 4) unless the branch is at REV; none: unless it has no commit"""
+
+
+class ShrinkParams(TypedDict, total=False):
+    """Make the context fit: old tool outputs first, then the oldest messages
+    
+    Only as many old, big tool outputs as it takes become one line each, as prune does it; the newest two turns are
+    left alone, and so are the newest 40,000 tokens of tool output before them. While the provider's prompt cache is warm, the newest
+    of the others go first: the beginning stays as it is, and the next request costs less. With a cold cache the oldest go
+    first. If all of them are not enough, the oldest messages go too, as truncate does it: the task, system messages and
+    pinned messages stay.
+    
+    All of it is one operation: undo brings everything back. See also: compact (a summary in place of what is old)."""
+    to: Optional[Union[str, float]]
+    """The tokens that are to be enough, or P% of budget.max, by the provider's count; by default budget.max"""
+    by_our_count: bool
+    """Measure by tract's own count, not by the provider's"""
+    marker: Optional[str]
+    """The text in place of hidden messages, instead of `[Sliding window truncation: N messages hidden …]`"""
+    dry_run: bool
+    """Say what would change, and change nothing"""
 
 
 class PruneParams(TypedDict, total=False):
@@ -1241,6 +1301,24 @@ class ExportAnswer(_ExportAnswer, total=False):
     """What the format could not hold, or what was left out."""
 
 
+class _DatasetAnswer(TypedDict):
+    """A data set."""
+    rows: int
+    """Rows."""
+    duplicates: int
+    """Rows that say the same as one before, and were left out."""
+    left_out: int
+    """Pictures, files and blocks of a provider that are in no row."""
+
+
+class DatasetAnswer(_DatasetAnswer, total=False):
+    """A data set."""
+    redacted: Dict[str, int]
+    """What was replaced, by its kind, with how often."""
+    content: Optional[str]
+    """The rows, where no file was named."""
+
+
 class _ResumeAnswer(TypedDict):
     """A session that was written."""
     id: str
@@ -1410,7 +1488,7 @@ class Spending(_Spending, total=False):
     """What this month comes to; none where fewer than three days before today are known."""
 
 
-class MoneyBudget(TypedDict):
+class _MoneyBudget(TypedDict):
     """What a day or a month may cost, and what it has cost."""
     setting: str
     """The setting: `budget.day` or `budget.month`."""
@@ -1420,6 +1498,12 @@ class MoneyBudget(TypedDict):
     """What it has cost so far, in US dollars."""
     unpriced: int
     """How many of its replies have no price. They are not in the sum."""
+
+
+class MoneyBudget(_MoneyBudget, total=False):
+    """What a day or a month may cost, and what it has cost."""
+    directory: Optional[str]
+    """The directory of which it is, with its worktrees and the folders in it; none: of all."""
 
 
 class MonthForecast(TypedDict):
@@ -1899,7 +1983,7 @@ class Retraction(TypedDict, total=False):
     time_ms: Optional[int]
     """When, in milliseconds since 1970, where something says so."""
     id: Optional[str]
-    """The message that was chosen instead, where there is one."""
+    """What shows the message that was chosen instead, where there is one: of an edit its commit."""
     instead: Optional[str]
     """One line of that. What somebody else wrote: escape it before it is shown."""
 
@@ -2258,6 +2342,10 @@ class CostAnswer(_CostAnswer, total=False):
     """What clients say that their sessions cost, where the list says otherwise; told where all replies count."""
     directory: Optional[str]
     """The directory of which it is alone, where each has a HEAD of its own."""
+    without_other_requests: bool
+    """Whether other requests are left out of which no reply tells: of their sessions only some replies are meant."""
+    away: List[CostRow]
+    """Where no reply of `directory` is meant: the directories that have some in that time, the one with most first."""
     spending: Optional[Spending]
     """With `check`: how budgets of money stand."""
 

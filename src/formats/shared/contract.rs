@@ -475,6 +475,9 @@ fn a_step_names_records_inside_its_source() {
     }
 }
 
+/// A form that is read alone: its messages are written as spans.
+const LIST_OF_MESSAGES: &str = "otel/messages.json";
+
 #[test]
 fn what_is_exported_untouched_is_equal() {
     let mut shown = Vec::new();
@@ -501,6 +504,9 @@ fn what_is_exported_untouched_is_equal() {
             let told = read(format, &out);
             let again = &told.sessions[0];
             assert_eq!(again.messages(), session.messages(), "{name}");
+            if name.ends_with(LIST_OF_MESSAGES) {
+                continue;
+            }
             // A record that holds several messages, results aside, is written as one for each.
             let alone = |step: &Step| {
                 let same = session

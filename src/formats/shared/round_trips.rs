@@ -269,7 +269,10 @@ fn document() -> Document {
 /// The messages and the counts of what a format writes.
 fn again(format: &Format, text: &[u8]) -> (Vec<Message>, Vec<Usage>) {
     let told = read(format, text);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    // Of a talk whose results are blocks of another provider alone it is told that nobody here knows them.
+    let mut problems = told.problems.iter();
+    let is_expected = problems.all(|it| it.reason.starts_with("none of the tool results"));
+    assert!(is_expected, "{:?}", told.problems);
     let steps = told.sessions.iter().flat_map(|session| &session.steps);
     let messages = steps
         .clone()
