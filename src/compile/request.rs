@@ -87,6 +87,8 @@ pub struct Compiling<'a> {
     count: usize,
     /// The messages, from 0, whose signed thoughts stay out.
     thoughtless: Range<usize>,
+    /// Whether the form of Responses holds to the provider's published types.
+    is_typed: bool,
 }
 
 /// The messages so far.
@@ -127,7 +129,14 @@ impl<'a> Compiling<'a> {
             messages,
             count: 0,
             thoughtless: 0..0,
+            is_typed: false,
         }
+    }
+
+    /// Has the form of Responses hold to the provider's published types, in which a reply without an id is a text, a picture
+    /// names its detail, and files have a form. Codex sends replies in pieces and pictures without, and no files.
+    pub fn by_types(&mut self) {
+        self.is_typed = true;
     }
 
     /// Leaves the signed thoughts of these messages out, counted from 0: the provider takes all thoughts of a tool loop that
@@ -193,7 +202,12 @@ impl<'a> Compiling<'a> {
             (Messages::Whole(messages), _) => {
                 let messages = bridged::all_without(&messages);
                 let plain = attached::all_plain(&messages);
-                responses::write(&plain, self.contents, head, &mut repairs)
+                let form = responses::Form {
+                    contents: self.contents,
+                    head,
+                    is_typed: self.is_typed,
+                };
+                responses::write(&plain, &form, &mut repairs)
             }
         };
         let repaired = |(repair, count, first)| Notice::Repaired {

@@ -21,13 +21,19 @@ use crate::wire::responses::{
 };
 use crate::wire::{Repair, Repairs};
 
-/// Writes the request; `head` are the keys before `instructions`, each with a comma after it.
-pub(super) fn write(
-    messages: &[Message],
-    contents: &Contents,
-    head: &str,
-    repairs: &mut Repairs,
-) -> Body {
+/// How the request is written.
+pub(super) struct Form<'a> {
+    /// What a client wrote, where that is known.
+    pub(super) contents: &'a Contents,
+    /// The keys before `instructions`, each with a comma after it.
+    pub(super) head: &'a str,
+    /// Whether it holds to the provider's published types, where Codex does not.
+    pub(super) is_typed: bool,
+}
+
+/// Writes the request.
+pub(super) fn write(messages: &[Message], form: &Form<'_>, repairs: &mut Repairs) -> Body {
+    let Form { contents, head, .. } = form;
     let pairs = OutputPairs::of(messages.iter(), Vec::new(), |message, part| {
         // One that is left out is answered by nothing.
         message.role == Role::Assistant && takes(message, part)
@@ -45,7 +51,7 @@ pub(super) fn write(
             stable_bytes = payload.len();
             continue;
         }
-        let own = message_items(at, message, &pairs, repairs);
+        let own = message_items(at, message, (&pairs, form.is_typed), repairs);
         prompt = said_as_text(message, said);
         if says_the_same(said, message) && !repaired.contains(&at) {
             written.extend(said.iter().cloned())
@@ -104,13 +110,13 @@ fn said_as_text<'a>(message: &Message, said: &'a [String]) -> Option<&'a str> {
 fn message_items(
     at: usize,
     message: &Message,
-    pairs: &OutputPairs,
+    (pairs, is_typed): (&OutputPairs, bool),
     repairs: &mut Repairs,
 ) -> Vec<String> {
     let number = at + 1;
     let mut written = Vec::new();
     // The parts since the last open call, with their places in the message.
-    let mut chunk = Chunk::of(message);
+    let mut chunk = Chunk::of(message, is_typed);
     for (index, part) in message.parts.iter().enumerate() {
         let part = match part {
             Part::ToolCall { .. } if message.role != Role::Assistant => {
@@ -162,12 +168,13 @@ fn message_items(
 /// Parts of a message that are written together.
 struct Chunk<'a> {
     frame: Message,
+    is_typed: bool,
     parts: Vec<Cow<'a, Part>>,
     places: Vec<usize>,
 }
 
 impl<'a> Chunk<'a> {
-    fn of(message: &Message) -> Self {
+    fn of(message: &Message, is_typed: bool) -> Self {
         let frame = Message {
             name: message.name.clone(),
             recipient: message.recipient.clone(),
@@ -175,6 +182,7 @@ impl<'a> Chunk<'a> {
         };
         Self {
             frame,
+            is_typed,
             parts: Vec::new(),
             places: Vec::new(),
         }
@@ -193,6 +201,9 @@ impl<'a> Chunk<'a> {
             ..self.frame.clone()
         };
         let kind = |index: usize| pairs.kind(at, places[index]);
+        if !self.is_typed {
+            return items(&message, kind, at + 1, repairs);
+        }
         let message = with_files(Cow::Owned(message));
         let items = items(&message, kind, at + 1, repairs).into_iter();
         items.flat_map(as_text).collect()

@@ -138,8 +138,19 @@ pub fn request_payload(
     if !front.is_empty() {
         beside.push("system prompt and tools are those of the session file".to_owned());
     }
-    let of = (&context, &settings, &front[..]);
-    let (mut payload, mut notices) = made(repo, of, reply, options)?;
+    let is_of_codex = match repo.session_of(commit)? {
+        Some((name, _)) => name
+            .as_session()
+            .is_some_and(|(tool, _)| tool.starts_with(CODEX)),
+        None => false,
+    };
+    let of = Said {
+        context: &context,
+        settings: &settings,
+        front: &front,
+        is_of_codex,
+    };
+    let (mut payload, mut notices) = made(repo, &of, reply, options)?;
     if let Some(newest) = newest {
         let before = repo.settings(&repo.context(&newest.reply)?)?;
         let has_changed = |key: &str| before.get(key) != settings.get(key);
@@ -163,16 +174,29 @@ pub fn request_payload(
     Ok((payload, notices.chain(beside).collect()))
 }
 
-/// What is made of a context and its settings, behind these system messages.
+/// What the names of the formats begin with that Codex writes.
+const CODEX: &str = "codex";
+
+/// What a request is made of.
+struct Said<'a> {
+    context: &'a Context,
+    settings: &'a Settings,
+    /// System messages before it.
+    front: &'a [String],
+    /// Whether it is a session of Codex, which sends a form of its own.
+    is_of_codex: bool,
+}
+
+/// What is made of a context and its settings, behind the system messages.
 fn made(
     repo: &Repo,
-    of: (&Context, &Settings, &[String]),
+    of: &Said<'_>,
     reply: Option<&CommitHash>,
     options: &RequestOptions,
 ) -> Result<(String, Vec<Notice>)> {
     // Whoever asks for all of a request wants the one that a provider's cache knows.
     if options.whole_request {
-        let contents = said(repo, of.0, options.provider)?;
+        let contents = said(repo, of.context, options.provider)?;
         return made_of(repo, of, reply, options, contents);
     }
     let made = made_of(repo, of, reply, options, Contents::new())?;
@@ -180,7 +204,7 @@ fn made(
         return Ok(made);
     }
     // What a text refers to stands in its record alone, and the provider wants it back.
-    let contents = said_citing(repo, of.0)?;
+    let contents = said_citing(repo, of.context)?;
     if contents.iter().all(Vec::is_empty) {
         return Ok(made);
     }
@@ -190,11 +214,12 @@ fn made(
 /// The same with the contents that are known of its messages.
 fn made_of(
     repo: &Repo,
-    (context, settings, front): (&Context, &Settings, &[String]),
+    of: &Said<'_>,
     reply: Option<&CommitHash>,
     options: &RequestOptions,
     contents: Contents,
 ) -> Result<(String, Vec<Notice>)> {
+    let (context, settings, front) = (of.context, of.settings, of.front);
     // What a client sent while it ran may stand elsewhere than what it kept.
     let (messages, mut contents) = match reply {
         Some(reply) if options.provider == Provider::Anthropic => {
@@ -215,6 +240,9 @@ fn made_of(
     }
     contents.splice(0..0, front.iter().map(|_| Vec::new()));
     let mut making = Compiling::new(&contents, settings, options);
+    if !of.is_of_codex {
+        making.by_types();
+    }
     if let Some(lost) = lost {
         making.without_thoughts(lost.start + front.len()..lost.end + front.len());
     }

@@ -243,6 +243,7 @@ mod tests {
             let said: Vec<Draft> = said.collect();
             let done = repo.commit(Call::default(), &said, &CommitOptions::default());
             let tip = done.expect("commits").last().expect("some").hash;
+            repo.second_reading()?;
             let view = repo.store.read().expect("a view");
             let end = said.len() as u64;
             let look = |known: &KnownWork, until| {

@@ -1,6 +1,6 @@
 //! A context made to fit a budget in one step, on a repository.
 
-use crate::context::plan::shrink;
+use crate::context::plan::{GonePart, PlanInput, shrink};
 use crate::error::Result;
 use crate::model::{Draft, Encoding};
 use crate::query::provider::TokenBudget;
@@ -49,7 +49,8 @@ use crate::rewrite::{Marker, Needs, Plan, Prune, Reach, Scene, Truncate};
 pub struct Shrink {
     /// What is to fit.
     pub budget: TokenBudget,
-    /// Which outputs may become a line. Its budget is not looked at, nor the least that it is to save.
+    /// Which outputs may become a line; what it protects goes last. Its budget is not looked at, nor the least that it is to
+    /// save.
     pub prune: Prune,
     /// Whether the newest of them go first. The longer the beginning that stays, the more of a prompt cache that is warm can
     /// be used.
@@ -70,6 +71,25 @@ impl Shrink {
     }
 }
 
+impl Shrink {
+    /// The outputs in the order in which they go: the newest that a prune would leave alone come last, the oldest of them
+    /// first.
+    fn outputs(&self, input: &PlanInput, encoding: Encoding) -> Vec<(u64, GonePart)> {
+        let mut first = self.prune.outputs(input, encoding);
+        let last = first.first().map(|(_, gone)| gone.place());
+        if !self.newest_first {
+            first.reverse();
+        }
+        let mut all = self.prune.clone();
+        all.limits.protect = 0;
+        let all = all.outputs(input, encoding).into_iter();
+        let spared = all.take_while(|(_, gone)| Some(gone.place()) != last);
+        let spared: Vec<_> = spared.collect();
+        first.extend(spared.into_iter().rev());
+        first
+    }
+}
+
 impl Plan for Shrink {
     fn needs(&self) -> Needs {
         self.prune.needs()
@@ -82,10 +102,7 @@ impl Plan for Shrink {
         if over == 0 {
             return Ok(Vec::new());
         }
-        let mut outputs = self.prune.outputs(&scene.input, encoding);
-        if !self.newest_first {
-            outputs.reverse();
-        }
+        let outputs = self.outputs(&scene.input, encoding);
         let truncate = Truncate {
             marker: self.marker.clone(),
             ..Truncate::new(Reach::ToBudget(self.budget))
@@ -182,6 +199,7 @@ mod tests {
             };
             let before = repo.status(&On::Head, Encoding::default()).expect("told").total.tokens;
             let budget = before * share / 100;
+            repo.second_reading()?;
             let start = tip(&repo);
             let done = match shrunk(&repo, budget, newest_first, false) {
                 Err(Error::CannotFit { .. }) => {

@@ -288,6 +288,6 @@ fn what_was_started_long_ago_is_told_in_a_long_session() {
     );
     session.ended("bq7x");
     assert_eq!(session.status(), "");
-    let checked = session.sandbox.ok(&["fsck"]);
+    let checked = session.sandbox.tract(&["fsck"]);
     assert!(checked.contains("no damage"), "{checked}");
 }

@@ -27,6 +27,10 @@ const DOORS: &[(&str, &str)] = &[
         "a session, escaped as JSON on a terminal; a page, as in cli/conversation.rs",
     ),
     (
+        "cli/command/dataset.rs",
+        "rows, escaped as JSON on a terminal",
+    ),
+    (
         "cli/command/log.rs",
         "a template, whose fields pass escape::line",
     ),

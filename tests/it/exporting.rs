@@ -71,8 +71,8 @@ fn a_block_of_several_lines_is_one_line_of_a_rollout() {
     let sandbox = Sandbox::empty();
     sandbox.write("rollout.jsonl", fixture("codex/plain.jsonl"));
     sandbox.ok(&["import", "rollout.jsonl"]);
-    let audio = "{\"role\":\"user\",\"content\":[{\"type\":\"input_audio\",\n \
-                 \"input_audio\":\n{\"data\":\"AA==\",\"format\":\"wav\"}}]}";
+    let audio = "{\"role\":\"user\",\"content\":[{\"type\":\"input_note\",\n \
+                 \"input_note\":\n{\"data\":\"AA==\",\"format\":\"wav\"}}]}";
     sandbox.write("audio.json", audio);
     sandbox.ok(&["commit", "--json", "audio.json"]);
 
@@ -83,7 +83,7 @@ fn a_block_of_several_lines_is_one_line_of_a_rollout() {
         .rev()
         .find(|record| record["type"] == "response_item");
     let content = &said.expect("an item")["payload"]["content"];
-    assert_eq!(content[0]["input_audio"]["data"], "AA==");
+    assert_eq!(content[0]["input_note"]["data"], "AA==");
 }
 
 #[test]

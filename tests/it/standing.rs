@@ -508,6 +508,7 @@ const TYPED: &[&[&str]] = &[
     &["demo"],
     &["export", "--format", "html", "-o", "page.html"],
     &["dataset", "-o", "rows.jsonl"],
+    &["shrink", "--to", "100k"],
     &["status"],
     &["log"],
     &["show"],

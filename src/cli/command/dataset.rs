@@ -37,7 +37,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             let mut rows = Vec::new();
             let made = deed.make(&at, &mut rows)?;
             drop(at);
-            app.ui.out().write_all(&rows)?;
+            match app.ui.is_terminal() {
+                true => app.ui.write_json(&String::from_utf8_lossy(&rows))?,
+                false => app.ui.out().write_all(&rows)?,
+            }
             made
         }
     };

@@ -32,8 +32,8 @@ use crate::cli::{App, Failure, Result, guarded};
 /// Pinned is what tract annotate --pin or the tool pin has marked, and a line that you begin with @pin while you
 /// talk to the agent; with @pin on a line of its own, all that you type there.
 ///
-/// With budget.tell set to true, it also tells the model at SessionStart and UserPromptSubmit how budget.day and
-/// budget.month stand, once four fifths of one are used up.
+/// With budget.tell set to true, it also tells the model how budget.day and budget.month stand. It does so at SessionStart and
+/// UserPromptSubmit, once four fifths of one are used up.
 ///
 /// A hook never stops the agent: it ends with exit code 0. Failures are on standard error and in tract status.
 /// Without a repository it works on the session's file alone. Without --hook, what a compaction of this branch must

@@ -118,6 +118,13 @@ pub(crate) struct GonePart {
     stub: Option<Sealed<Message>>,
 }
 
+impl GonePart {
+    /// Its entry's place, and its own there.
+    pub(crate) const fn place(&self) -> (usize, usize) {
+        (self.at, self.part)
+    }
+}
+
 impl PlanEntry {
     fn visible(&self) -> bool {
         self.entry.visible

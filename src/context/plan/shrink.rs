@@ -47,7 +47,7 @@ pub(crate) fn shrink(
         .map(|(_, gone)| gone)
         .filter(|gone| !whole.contains(&gone.at))
         .collect();
-    lines.sort_by_key(|gone| (gone.at, gone.part));
+    lines.sort_by_key(GonePart::place);
     let pruned =
         (!lines.is_empty()).then(|| input.hide(HideKind::Prune, &BTreeSet::new(), lines, None));
     Ok(pruned.into_iter().chain(truncated).collect())
