@@ -236,7 +236,7 @@ pub(super) static WORDS: Table = Table::derived(
 .repair(Repair::Drop);
 
 /// All of them, by name.
-pub(super) static TABLES: [&Table; 41] = [
+pub(super) static TABLES: [&Table; 42] = [
     &Table::of(
         "adopted",
         &["id", "session", "theirs", "ours"],
@@ -312,6 +312,12 @@ pub(super) static TABLES: [&Table; 41] = [
     )
     .repair(Repair::Again),
     &ORIGINS,
+    &Table::of(
+        "packs",
+        &["id", "first", "last", "size_bytes", "data"],
+        RoomOf::Messages,
+    )
+    .only(Only::Files),
     &Table::of("purges", &["operation"], RoomOf::Names),
     &Table::of("quarantine", &["id", "origin", "statement"], RoomOf::Aside)
         .repair(Repair::Reseal)
