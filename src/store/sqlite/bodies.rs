@@ -67,7 +67,7 @@ impl Session<'_> {
         if pressed.is_some() {
             return Ok(packed(bytes, pressed));
         }
-        Ok(match self.into_pack(content, bytes)? {
+        Ok(match self.put_in_pack(content, bytes)? {
             Some((encoding, place)) => (encoding, place.into()),
             None => pack(bytes),
         })

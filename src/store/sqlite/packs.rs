@@ -47,7 +47,7 @@ impl Session<'_> {
     }
 
     /// Puts a new body into the open pack; what its row says. None: it stands alone.
-    pub(super) fn into_pack(&self, content: i64, body: &[u8]) -> Result<Option<(i64, Vec<u8>)>> {
+    pub(super) fn put_in_pack(&self, content: i64, body: &[u8]) -> Result<Option<(i64, Vec<u8>)>> {
         if body.len() >= LARGE_BYTES || self.memo.grown() < FEW {
             return Ok(None);
         }

@@ -82,8 +82,11 @@ pub(super) fn press_beside(
     })
 }
 
+/// A run of contents: the first, and how many.
+type Run = (i64, i64);
+
 /// What a block that leans on bodies says of them: the runs, the checksum, and the frame.
-fn parts(data: &[u8]) -> Option<(Vec<(i64, i64)>, u32, &[u8])> {
+fn parts(data: &[u8]) -> Option<(Vec<Run>, u32, &[u8])> {
     let mut from = Unpacker(data);
     let mut runs = Vec::new();
     let mut next = 0_i64;
