@@ -5,7 +5,7 @@
     python3 benches/bills.py --ccusage peers/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage FOLDER...
 
 The folders hold session files of Claude Code, with those of sub-agents where the client puts them. They are copied `--copies`
-times under new ids, of sessions, messages and requests, each a millisecond later. A reply without the id of its request is given one: without it ccusage
+times under new ids, of sessions, agents, messages and requests, each a millisecond later. A reply without the id of its request is given one: without it ccusage
 counts each record of a reply by day (findings/ccusage-days-count-what-sessions-do-not.sh). Every row that differs is
 printed with what a count over the files makes of the difference, to the token; what is left unexplained ends the program
 with 1. Dollars are compared where ccusage has a price for every model of a row.
@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from compare import HERE, note
@@ -52,12 +53,19 @@ def records(text):
             yield record
 
 
+def moved(time, milliseconds):
+    moment = datetime.fromisoformat(time) + timedelta(milliseconds=milliseconds)
+    return moment.isoformat(timespec="milliseconds")
+
+
 def named(text, copy):
     """A file's text under new ids, and later by a millisecond for each copy."""
     if copy:
         text = re.sub(r'"(id|requestId)":"(msg|req)_', rf'"\1":"\2_{copy}x', text)
-        later = lambda found: f'{found[1]}{min(int(found[2]) + copy, 999):03}Z"'
-        text = re.sub(r'("timestamp":"[-0-9T:]{19}\.)(\d{3})Z"', later, text)
+        text = re.sub(r'"agentId":"', f'"agentId":"c{copy}', text)
+        # Two messages at one moment, in the same words, would be one commit.
+        later = lambda found: f'{found[1]}{moved(found[2], copy)}Z"'
+        text = re.sub(r'("timestamp":")([-0-9T:]{19}\.\d{3})Z"', later, text)
     began, lines = {}, []
     for line in text.splitlines():
         try:
@@ -77,9 +85,11 @@ def home(folder, sources, copies):
     sessions = []
     for source in sources:
         for file in sorted(Path(source).rglob("*.jsonl")):
-            ids = (record["sessionId"] for record in records(file.read_text(errors="replace")) if isinstance(record.get("sessionId"), str))
-            session = next(ids, None)
-            if session and "subagents" not in file.parts:
+            own = list(records(file.read_text(errors="replace")))
+            session = next((record["sessionId"] for record in own if isinstance(record.get("sessionId"), str)), None)
+            # Other clients name sessions, too.
+            is_claude = any("parentUuid" in record and "version" in record for record in own)
+            if session and is_claude and "subagents" not in file.parts:
                 sessions.append((file, session))
     made = 0
     for copy in range(copies):
@@ -101,7 +111,9 @@ def home(folder, sources, copies):
             write(file, to.with_suffix(".jsonl"))
             made += 1
             for agent in file.with_suffix("").rglob("*.jsonl"):
-                write(agent, to / agent.relative_to(file.with_suffix("")))
+                place = to / agent.relative_to(file.with_suffix(""))
+                name = place.name.replace("agent-", f"agent-c{copy}") if copy else place.name
+                write(agent, place.with_name(name))
     return made
 
 
@@ -215,7 +227,13 @@ def main():
         # What is wrong in a file is told, and ends the program with another code than 0; the rest of it is here.
         subprocess.run([str(tract), "import", "--all", "-q"], env=env, cwd=repository, capture_output=True)
         found = counted(folder)
+        # The first one after an import reads what is new, and keeps it.
+        first, times = ours(tract, "day", env, repository)[1], []
+        for program in ([str(tract), "cost", "--by", "day"], [str(ccusage), "claude", "daily", "--offline", "--timezone", "UTC"]) * 5:
+            times.append(run(program, env, repository)[1])
+        own, other = sorted(times[::2])[2], sorted(times[1::2])[2]
         print(f"{sessions} sessions, {len(found):,} requests")
+        print(f"by day, processor time, median of 5: tract {own:.3f} s (after the import once {first:.3f} s), ccusage {other:.3f} s: {own / other:.2f} of it")
         for by in ("day", "session", "model"):
             rows, spent = ours(tract, by, env, repository)
             other, unpriced, took = theirs(ccusage, by, env, repository)

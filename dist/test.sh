@@ -65,6 +65,16 @@ dir=$work/$(basename "$archive" .tar.gz)
 [ "$("$tract" --version)" = "tract $version" ] || fail 'the second time'
 ok
 
+step 'it installs from an address'
+if command -v curl >/dev/null; then
+    "$here/install.sh" "file://$work/out" "$work/fetched" >/dev/null
+    [ "$("$work/fetched/bin/tract" --version)" = "tract $version" ] || fail 'another version'
+    if "$here/install.sh" "file://$work/nowhere" "$work/none" >/dev/null 2>&1; then fail 'it came from nowhere'; fi
+    ok
+else
+    echo 'skipped: curl is not installed'
+fi
+
 step 'a damaged archive is refused'
 printf x >> "$archive"
 if "$here/install.sh" "$archive" "$work/none" >/dev/null 2>&1; then fail 'it was installed'; fi

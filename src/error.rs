@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 pub use server::ServerTrouble;
 
+/// What is said of another program's database that cannot be read.
+pub const SPOILT_DATABASE: &str = "the database is cut short or damaged";
+
 /// What a fallible function of this crate gives.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -33,9 +36,15 @@ pub enum NameOf {
 impl NameOf {
     /// Nothing here has the name.
     pub fn unknown(self, name: impl Into<String>) -> Error {
+        self.unknown_among(name, Vec::new())
+    }
+
+    /// Nothing here has the name; these are names that are here, the most used first.
+    pub fn unknown_among(self, name: impl Into<String>, known: Vec<String>) -> Error {
         Error::UnknownName {
             what: self,
             name: name.into(),
+            known,
         }
     }
 }
@@ -115,6 +124,8 @@ pub enum Error {
         what: NameOf,
         /// What was typed.
         name: String,
+        /// Some that are here, the most used first; empty: nobody looked, or there is none. Hostile until escaped.
+        known: Vec<String>,
     },
     /// Several commits begin with `text`.
     #[error("'{text}' is the beginning of several commits")]

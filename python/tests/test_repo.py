@@ -400,3 +400,12 @@ def test_who_is_at_work_is_as_everywhere(tmp_path, monkeypatch):
     with tract.open(tmp_path / "named") as repo:
         repo.commit("user", "three")
         assert "by" not in repo.reflog()["operations"][0]
+
+
+def test_a_path_and_several_are_imported(tmp_path):
+    file = tmp_path / "talk.json"
+    file.write_text(json.dumps([{"role": "user", "content": "Name a river."}]))
+    repo = tract.ephemeral()
+    [told] = repo.import_(file)["sessions"]
+    assert (told["format"], told["outcome"], told["messages"]) == ("openai", "new", 1)
+    assert repo.import_([str(file)])["sessions"][0]["outcome"] == "unchanged"

@@ -26,7 +26,8 @@ use super::identity;
 use super::pager::Pager;
 use super::ui::{Surroundings, Ui};
 use super::user_config::{
-    ALLOW, RECALL_WHERE, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME, UserConfig,
+    ALLOW, RECALL_MODEL, RECALL_WHERE, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME, SOURCES,
+    UserConfig,
 };
 use super::work::{Log, Work};
 use super::{Failure, Globals, Result};
@@ -338,7 +339,12 @@ impl App {
     pub fn tool_dirs(&self) -> Result<ToolDirs> {
         let named = self.env.tool_dirs.iter();
         let named = named.map(|(format, dir)| Ok((*format, self.path(dir)?)));
-        let named: BTreeMap<&str, PathBuf> = named.collect::<Result<_>>()?;
+        let mut named: BTreeMap<&str, PathBuf> = named.collect::<Result<_>>()?;
+        let config = self.user_config()?;
+        let set = config.iter();
+        for (format, dirs) in set.filter_map(|(key, it)| Some((key.strip_prefix(SOURCES)?, it))) {
+            named.entry(format).or_insert_with(|| PathBuf::from(dirs));
+        }
         Ok(ToolDirs::of(self.env.home.as_deref(), &named))
     }
 
@@ -526,6 +532,14 @@ impl App {
     pub fn recall_where(&self) -> Result<Option<String>> {
         let config = self.user_config()?;
         Ok(config.values(RECALL_WHERE).last().map(str::to_owned))
+    }
+
+    /// The folder of the model that finds messages by meaning, where the user has set one.
+    pub fn recall_model(&self) -> Result<Option<PathBuf>> {
+        let config = self.user_config()?;
+        let model = config.values(RECALL_MODEL).last();
+        let model = model.filter(|model| !model.is_empty());
+        model.map(|model| self.path(Path::new(model))).transpose()
     }
 
     /// Where this machine keeps something beside a repository; none for one that is gone with this program, and where

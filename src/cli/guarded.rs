@@ -33,14 +33,21 @@ struct Ended {
     time_ms: i64,
     failed: bool,
     what: String,
+    /// The directory that it was called in.
+    #[serde(default)]
+    directory: Option<String>,
 }
 
 /// Each event's last one, by its name.
 type Events = BTreeMap<String, Ended>;
 
-/// Keeps what became of a hook; false where there is no repository. Where it cannot be written, it was said on standard
+/// Keeps what became of a hook that was called for a directory; false where there is no repository. Where it cannot be written, it was said on standard
 /// error.
-pub fn keep(event: &str, done: Result<&str, &str>, app: &App) -> bool {
+pub fn keep(
+    (event, directory): (&str, Option<&Path>),
+    done: Result<&str, &str>,
+    app: &App,
+) -> bool {
     let path = match app.repo() {
         Ok(repo) => app.beside(&repo, NAME),
         Err(Failure::Tract(Error::NoRepository { .. })) => return false,
@@ -54,6 +61,7 @@ pub fn keep(event: &str, done: Result<&str, &str>, app: &App) -> bool {
         return true;
     };
     let mut events = read(&path);
+    let directory = directory.map(|it| it.display().to_string());
     let ended = Ended {
         time_ms: app.now().0,
         failed: done.is_err(),
@@ -62,6 +70,7 @@ pub fn keep(event: &str, done: Result<&str, &str>, app: &App) -> bool {
             .chars()
             .take(TOLD_CHARS)
             .collect(),
+        directory: directory.map(|it| it.chars().take(TOLD_CHARS).collect()),
     };
     if done.is_ok() {
         // Of an event that is none of these no hook will go well.
@@ -103,7 +112,13 @@ pub fn lines(repo: &Repo, app: &App) -> Vec<Line> {
         } else {
             Line::from("Guard    ")
         };
-        head + event.as_str() + " " + Label::Time.of(when) + ": " + ended.what.as_str()
+        let place = ended.directory.as_deref().filter(|_| ended.failed);
+        let place = match place.map(|place| app.short_path(Path::new(place))) {
+            Some(place) if place.is_empty() => " in this directory".to_owned(),
+            Some(place) => format!(" in {place}"),
+            None => String::new(),
+        };
+        head + event.as_str() + " " + Label::Time.of(when) + place + ": " + ended.what.as_str()
     };
     let failed: Vec<Line> = events
         .iter()

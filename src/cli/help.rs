@@ -27,7 +27,9 @@ pub const COMMON: [(&str, &[&str]); 4] = [
 pub const GROUPS: [(&str, &[&str]); 10] = [
     (
         "Bring in, take out",
-        &["init", "setup", "import", "export", "resume", "demo"],
+        &[
+            "init", "setup", "import", "export", "dataset", "resume", "demo",
+        ],
     ),
     (
         "Look",
@@ -37,7 +39,7 @@ pub const GROUPS: [(&str, &[&str]); 10] = [
     ),
     (
         "Make it smaller",
-        &["prune", "drop", "truncate", "compact", "clear"],
+        &["shrink", "prune", "drop", "truncate", "compact", "clear"],
     ),
     (
         "Go back",

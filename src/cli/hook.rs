@@ -31,7 +31,8 @@ pub struct Hook {
     transcript_path: Option<PathBuf>,
     /// The file of a sub-agent that has ended.
     agent_transcript_path: Option<PathBuf>,
-    cwd: Option<PathBuf>,
+    /// Where the session runs.
+    pub cwd: Option<PathBuf>,
 }
 
 impl Hook {

@@ -74,12 +74,15 @@ mod words;
 mod work;
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, FromArgMatches, Parser};
+use serde_json::Value;
+use tract::deeds::METHODS;
 use tract::model::nearest;
 use tract::render::shell_word;
 
@@ -291,6 +294,7 @@ fn refuse(error: &clap::Error, arguments: Vec<OsString>, env: &Environment) -> E
     let is_hook = arguments.iter().any(|argument| argument == "--hook");
     let mut root = root();
     root.build();
+    let for_program = asked_by_program(error, &root, &arguments);
     // Up to the mistake the arguments say which command it is.
     let read = root.clone().ignore_errors(true);
     let matches = read.try_get_matches_from(arguments).ok();
@@ -303,7 +307,7 @@ fn refuse(error: &clap::Error, arguments: Vec<OsString>, env: &Environment) -> E
     if let Some((said, wanted)) = number_wanted(error, command.unwrap_or(&root)) {
         what = what.replace(&said, wanted);
     }
-    let hint = usage_hint(error, name);
+    let hint = for_program.unwrap_or_else(|| usage_hint(error, name));
     let ui = Ui::new(ColorChoice::Auto, &env.surroundings, false);
     let mut app = App::new(ui, Globals::default(), env.clone());
     app.command = name.unwrap_or_default().to_owned();
@@ -319,6 +323,68 @@ fn refuse(error: &clap::Error, arguments: Vec<OsString>, env: &Environment) -> E
     } else {
         code
     }
+}
+
+/// Options of other programs for what programs read.
+const FOR_PROGRAMS: [&str; 3] = ["--json", "--csv", "--jsonl"];
+
+/// The line to type for whoever wants an answer that programs read, where a command with a method lacks such an option.
+fn asked_by_program(
+    error: &clap::Error,
+    root: &clap::Command,
+    arguments: &[OsString],
+) -> Option<String> {
+    let Some(ContextValue::String(odd)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let is_odd = |argument: &OsString| FOR_PROGRAMS.iter().any(|it| argument == it);
+    if error.kind() != ErrorKind::UnknownArgument || !FOR_PROGRAMS.contains(&odd.as_str()) {
+        return None;
+    }
+    let others = arguments.iter().filter(|argument| !is_odd(argument));
+    let read = root.clone().ignore_errors(true);
+    let matches = read.try_get_matches_from(others).ok()?;
+    let (name, given) = matches.subcommand()?;
+    let command = root.find_subcommand(name)?;
+    let method = name.replace('-', "_");
+    if !METHODS.iter().any(|it| it.name == method) {
+        return None;
+    }
+    let mut params = serde_json::Map::new();
+    for argument in command.get_arguments() {
+        let id = argument.get_id().as_str();
+        let is_given = given.try_contains_id(id).unwrap_or(false)
+            && given.value_source(id) == Some(clap::parser::ValueSource::CommandLine);
+        if argument.is_global_set() || !is_given {
+            continue;
+        }
+        let field = argument
+            .get_long()
+            .map_or(id.to_owned(), |it| it.replace('-', "_"));
+        let numbers = [TypeId::of::<usize>(), TypeId::of::<u64>()];
+        let is_number = numbers
+            .iter()
+            .any(|it| argument.get_value_parser().type_id() == *it);
+        let values = given.get_raw(id).into_iter().flatten();
+        let values = values.map(|it| it.to_string_lossy());
+        let value = |it: Cow<'_, str>| match it.parse::<u64>() {
+            Ok(number) if is_number => number.into(),
+            _ => Value::from(&*it),
+        };
+        let mut values: Vec<Value> = values.map(value).collect();
+        let value = match argument.get_action() {
+            clap::ArgAction::SetTrue => Value::Bool(true),
+            clap::ArgAction::Append => Value::Array(values),
+            _ if values.len() == 1 => values.remove(0),
+            _ => Value::Array(values),
+        };
+        params.insert(field, value);
+    }
+    let line = match params.is_empty() {
+        true => String::new(),
+        false => format!(" {}", shell_word(&Value::Object(params).to_string())),
+    };
+    Some(format!("programs ask with: tract api {method}{line}"))
 }
 
 /// What the language says of a text that is no number, and what is wanted.
@@ -350,6 +416,15 @@ fn usage_hint(error: &clap::Error, command: Option<&str>) -> String {
             Some(command) => format!("tract {command} --help"),
             None => meant(typed),
         };
+    }
+    // What is to be left out of a search begins as an option does.
+    if command == Some("find")
+        && let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg)
+        && error.kind() == ErrorKind::UnknownArgument
+        && typed.starts_with('-')
+        && !typed.starts_with("--")
+    {
+        return "words to leave out stand behind --: tract find -- WORD -WORD".to_owned();
     }
     let suggested = [
         ContextKind::SuggestedSubcommand,

@@ -40,7 +40,7 @@ pub fn prices(repo: &Repo, app: &App) -> Result<(Prices, String)> {
 pub fn cost_of(sum: f64, unpriced: u64, replies: u64) -> String {
     match unpriced {
         0 => money(sum),
-        all if all == replies => "no price".to_owned(),
+        all if all == replies || replies == 0 && sum == 0.0 => "no price".to_owned(),
         _ => format!("{} and more", money(sum)),
     }
 }
@@ -50,6 +50,14 @@ pub fn period(budget: &MoneyBudget) -> &'static str {
     match budget.setting {
         "budget.day" => "today",
         _ => "this month",
+    }
+}
+
+/// Where a budget holds, where it is of a directory.
+pub fn place(budget: &MoneyBudget) -> Line {
+    match &budget.directory {
+        None => Line::new(),
+        Some(directory) => Line::from(" in ") + Label::Text.quote(directory),
     }
 }
 

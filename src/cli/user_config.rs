@@ -21,6 +21,10 @@ pub const SECRETS_ALLOW: &str = "secrets.allow";
 pub const SECRETS_RESUME: &str = "secrets.resume";
 /// How far `recall` and `did` look for an agent at most: one of [`PLACES`].
 pub const RECALL_WHERE: &str = "recall.where";
+/// What settings begin with that name the directories of a program's sessions: its format stands behind it.
+pub const SOURCES: &str = "sources.";
+/// The folder of a static model, by which messages are found by what they mean.
+pub const RECALL_MODEL: &str = "recall.model";
 /// This conversation, conversations of this directory, all conversations.
 pub const PLACES: [&str; 3] = ["here", "project", "all"];
 /// It does.
@@ -36,9 +40,10 @@ pub struct UserConfig {
 
 impl UserConfig {
     /// The keys that there are.
-    pub const KEYS: [&str; 6] = [
+    pub const KEYS: [&str; 7] = [
         AUTHOR_NAME,
         CORE_PAGER,
+        RECALL_MODEL,
         RECALL_WHERE,
         SAFE_DIRECTORY,
         SECRETS_ALLOW,

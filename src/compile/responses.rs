@@ -10,12 +10,14 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
+
 use crate::compile::body::Body;
 use crate::compile::wire_form::Contents;
 use crate::model::{Message, Part, Role};
-use crate::wire::json::{is_object, push_list, quoted};
+use crate::wire::json::{Object, is_object, push_list, quoted};
 use crate::wire::responses::{
-    OutputPairs, cut_off, gives_something, items, of_items, takes, tool_name,
+    OutputPairs, cut_off, gives_something, items, of_items, takes, tool_name, with_files,
 };
 use crate::wire::{Repair, Repairs};
 
@@ -191,6 +193,41 @@ impl<'a> Chunk<'a> {
             ..self.frame.clone()
         };
         let kind = |index: usize| pairs.kind(at, places[index]);
-        items(&message, kind, at + 1, repairs)
+        let message = with_files(Cow::Owned(message));
+        let items = items(&message, kind, at + 1, repairs).into_iter();
+        items.flat_map(as_text).collect()
     }
+}
+
+/// A reply that was never an item of the provider's: a text alone, for its pieces belong to items with an id. Several
+/// pieces are several messages.
+fn as_text(item: String) -> Vec<String> {
+    #[derive(Deserialize)]
+    struct Reply {
+        r#type: String,
+        role: Option<String>,
+        content: Vec<Piece>,
+    }
+    #[derive(Deserialize)]
+    struct Piece {
+        text: Option<String>,
+        refusal: Option<String>,
+    }
+    let reply: Option<Reply> = serde_json::from_str(&item).ok();
+    let is_reply = |reply: &Reply| {
+        reply.r#type == "message" && reply.role.as_deref() == Some(Role::Assistant.as_str())
+    };
+    let Some(reply) = reply.filter(is_reply) else {
+        return vec![item];
+    };
+    let texts = reply.content.into_iter();
+    let texts: Option<Vec<String>> = texts.map(|it| it.text.or(it.refusal)).collect();
+    let Some(texts) = texts.filter(|texts| !texts.is_empty()) else {
+        return vec![item];
+    };
+    let message = |text: String| {
+        let message = Object::typed("message").string("role", Role::Assistant.as_str());
+        message.string("content", &text).finish()
+    };
+    texts.into_iter().map(message).collect()
 }

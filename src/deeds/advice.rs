@@ -8,7 +8,9 @@
 use std::io;
 use std::path::Path;
 
-use crate::error::{Error, Interrupted, NameOf, PeerTrouble, Refusal, ServerTrouble};
+use crate::error::{
+    Error, Interrupted, NameOf, PeerTrouble, Refusal, SPOILT_DATABASE, ServerTrouble,
+};
 use crate::formats::FORMATS;
 use crate::hash::HashPrefix;
 use crate::model::{Role, nearest};
@@ -16,6 +18,8 @@ use crate::render::{counted_secrets, grouped, plural, shell_word};
 
 /// How many commits are named that bring secrets.
 const LEAKS: usize = 5;
+/// How many names are told that are here.
+const NAMES: usize = 8;
 /// What is said instead of `-`.
 pub const STANDARD_INPUT: &str = "standard input";
 
@@ -223,6 +227,12 @@ pub fn hint(error: &Error) -> Option<String> {
             let messages = plural(*last as u64, "message");
             format!("there are {messages}: :1 to :{last}, :-1 is the last")
         }
+        Error::UnknownName { what, name, known } if !known.is_empty() => {
+            match nearest(name, known.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean {near}?"),
+                None => some_known(*what, known),
+            }
+        }
         Error::BeyondFirst { first, .. } => format!("the first is {first}"),
         Error::RefExists { name } => {
             let log = command(&format!("log {name}"));
@@ -255,6 +265,10 @@ pub fn hint(error: &Error) -> Option<String> {
             Some(role) => format!("did you mean {role}?"),
             None => "system, developer, user, assistant or tool".to_owned(),
         },
+        Error::Io { path, source } if source.to_string().starts_with(SPOILT_DATABASE) => {
+            let path = shell_word(&path.display().to_string());
+            format!("sqlite3 {path} .recover | sqlite3 saved.db makes a database of what is whole")
+        }
         Error::Io { source, .. } => return no_room(source),
         Error::UnknownFormat {
             path,
@@ -280,6 +294,22 @@ pub fn hint(error: &Error) -> Option<String> {
     })
 }
 
+/// Some names that are here.
+fn some_known(what: NameOf, known: &[String]) -> String {
+    let some = known.iter().take(NAMES).map(String::as_str);
+    let some = some.collect::<Vec<_>>().join(", ");
+    let more = match known.len().saturating_sub(NAMES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let are = match what {
+        NameOf::Directory => "sessions ran in",
+        NameOf::Tool => "this conversation calls",
+        NameOf::Session | NameOf::File | NameOf::Author => "there are",
+    };
+    format!("{are} {some}{more}")
+}
+
 /// The same of what was asked of a history, where it does not depend on what was asked.
 fn hint_on_history(error: &Error) -> Option<&'static str> {
     Some(match error {
@@ -291,9 +321,11 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
         }
         Error::UnknownName { what, .. } => match what {
             NameOf::Session => "`tract branch` lists the sessions",
-            NameOf::Directory => "`tract import --list` lists the sessions of this directory",
-            NameOf::Tool => "`tract cost --by tool` lists the tools that were called",
-            NameOf::File => "`tract log --files` lists the files that were edited",
+            NameOf::Directory => "no session here says where it ran",
+            NameOf::Tool => "no tool is called in this conversation",
+            NameOf::File => {
+                "the end of a path is enough: lib.rs; `tract log --files` lists what this conversation edited"
+            }
             NameOf::Author => "`tract log -v` names the authors",
         },
         Error::UnknownRevision { text, .. } if text.starts_with(":/") => {

@@ -77,6 +77,15 @@ pub trait Host {
         Ok(false)
     }
 
+    /// The folder of the static model that finds messages by meaning; none: there is none.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words.
+    fn meaning_model(&self) -> Result<Option<PathBuf>, ApiError> {
+        Ok(None)
+    }
+
     /// Where a repository is that no remote is named for; none where what was typed is no address.
     ///
     /// # Errors

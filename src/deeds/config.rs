@@ -15,7 +15,7 @@ use crate::model::price::{ModelNames, Prices};
 use crate::model::retention::{Expire, Retention};
 use crate::model::{Encoding, nearest};
 use crate::render::read_tokens;
-use crate::repo::{AUTHOR_NAME, Config, dollars};
+use crate::repo::{AUTHOR_NAME, Config, money_limits};
 use crate::sync::checked_patterns;
 
 /// A setting's value as it is stored.
@@ -29,6 +29,11 @@ pub fn checked_setting(key: &str, value: &str) -> Result<String, ApiError> {
         Ok(number) => Ok(number.to_string()),
         Err(_) => wrong(&format!("'{value}' is not a number of {of}")),
     };
+    let limits = |key| {
+        let limits = money_limits(key, value)?.into_iter();
+        let texts: Vec<String> = limits.map(|it| it.to_string()).collect();
+        Ok(texts.join(","))
+    };
     match key {
         "budget.max" => match read_tokens(value) {
             Ok(0) => Err(ApiError::params("budget.max must be more than 0")),
@@ -40,8 +45,8 @@ pub fn checked_setting(key: &str, value: &str) -> Result<String, ApiError> {
             Ok(tokens) => Ok(tokens.to_string().parse::<BudgetTarget>()?.to_string()),
             Err(why) => wrong(&format!("{why}, nor a percentage")),
         },
-        "budget.day" => Ok(dollars("budget.day", value)?.to_string()),
-        "budget.month" => Ok(dollars("budget.month", value)?.to_string()),
+        "budget.day" => limits("budget.day"),
+        "budget.month" => limits("budget.month"),
         "budget.timeout" => number("seconds"),
         "budget.when" => Ok(value.parse::<BudgetWhen>()?.to_string()),
         "budget.action" => Ok(value.parse::<BudgetActions>()?.to_string()),
@@ -54,10 +59,12 @@ pub fn checked_setting(key: &str, value: &str) -> Result<String, ApiError> {
         }
         "prices.models" => Ok(ModelNames::read(value)?.to_string()),
         "prices.file" => wrong(&format!("'{value}' is not a full path")),
-        "pull.merge" | "receive.denyDeletes" | "receive.denyNonFastForwards" => match value {
-            "true" | "false" => Ok(value.to_owned()),
-            other => wrong(&format!("'{other}' is neither true nor false")),
-        },
+        "budget.tell" | "pull.merge" | "receive.denyDeletes" | "receive.denyNonFastForwards" => {
+            match value {
+                "true" | "false" => Ok(value.to_owned()),
+                other => wrong(&format!("'{other}' is neither true nor false")),
+            }
+        }
         "receive.protect" => Ok(checked_patterns(value)?),
         "receive.purge" => match value {
             "allow" | "refuse" => Ok(value.to_owned()),

@@ -96,7 +96,7 @@ pub fn error_kind(error: &Error) -> String {
 fn facts(error: &Error) -> BTreeMap<String, Value> {
     let facts = match error {
         Error::UnknownRevision { text, nearest } => json!({ "text": text, "nearest": nearest }),
-        Error::UnknownName { name, .. } => json!({ "name": name }),
+        Error::UnknownName { name, known, .. } => json!({ "name": name, "known": known }),
         Error::Conflicts { conflicts } => json!({ "conflicts": conflicts }),
         Error::DoesNotFit { commit, what, .. } => json!({ "commit": commit, "what": what }),
         Error::AmbiguousRevision { text, candidates } => {

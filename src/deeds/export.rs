@@ -2,11 +2,13 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::at::calendar;
+use super::cost::prices;
 use super::files::write_new;
 use super::page::{GuardedPage, PageKind};
 use super::secrets::SecretChoice;
@@ -125,6 +127,10 @@ impl ExportParams {
             format,
             now: at.host.now(),
             session: session_meant(at.repo, &at.on, self.rev.as_deref().unwrap_or("HEAD"))?,
+            prices: match format.tells_costs {
+                true => Some(Arc::new(prices(at.repo)?)),
+                false => None,
+            },
         })
     }
 }

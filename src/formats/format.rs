@@ -72,6 +72,11 @@ pub struct Format {
     /// Whether its records are bare messages, which stand in files of other such formats too: a
     /// file of one may be read as another where that is asked for.
     pub bare_messages: bool,
+    /// Whether its files say what replies cost.
+    pub tells_costs: bool,
+    /// Whether its files may tell what another tool's session tells, in a form of their own: a reply at the same moment with
+    /// the same counts is the same one then.
+    pub retells: bool,
     /// Whether its files hold what a client attached as such; elsewhere it is the user's text.
     pub attaches: bool,
     /// The name, without extension, that every session's file has; the session is then called by
@@ -381,6 +386,8 @@ impl Format {
             injected: None,
             sent: None,
             bare_messages: false,
+            tells_costs: false,
+            retells: false,
             attaches: false,
             common_stem: None,
             agents: None,

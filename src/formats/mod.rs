@@ -12,6 +12,8 @@
 #[macro_use]
 pub mod shared;
 
+mod agent_framework;
+mod agno;
 mod aider;
 mod amp;
 mod anthropic;
@@ -26,6 +28,7 @@ mod cline_cli;
 mod codex;
 mod codex_exec;
 mod continue_dev;
+mod converse;
 mod copilot_cli;
 mod crush;
 mod cursor;
@@ -638,6 +641,8 @@ pub struct Outgoing {
     pub settings: Arc<Settings>,
     /// What the provider counted.
     pub usage: Option<Usage>,
+    /// What it cost at list prices, in US dollars, where the format tells costs and a price is known.
+    pub dollars: Option<f64>,
     /// The JSON records that the message came from, if it is unchanged and came from this format.
     pub records: Vec<String>,
     /// The JSON records of the message that it was before an edit or a part-level hide.
@@ -651,7 +656,7 @@ pub struct Outgoing {
 
 impl Outgoing {
     /// The model in force, by its name.
-    fn model(&self) -> Option<String> {
+    pub(crate) fn model(&self) -> Option<String> {
         serde_json::from_str(self.settings.get("model")?).ok()
     }
 }

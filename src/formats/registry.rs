@@ -5,17 +5,17 @@ use std::fmt;
 use crate::error::{Error, Result};
 use crate::formats::format::Format;
 use crate::formats::{
-    aider, amp, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
-    claude_stream, cline_cli, codex, codex_exec, continue_dev, copilot_cli, crush, cursor,
-    cursor_cli, droid, event_log, exported, gemini, google_adk, goose, hermes, inspect, kimi,
-    kimi_cli, kiro, langgraph, llm, mistral_vibe, open_webui, openai, openai_agents, openai_stream,
-    opencode, openhands, openhands_run, otel, pi, pydantic_ai, qwen, responses, responses_stream,
-    roo, specstory, swe_agent, ui_message, vscode_chat, zed,
+    agent_framework, agno, aider, amp, anthropic, anthropic_stream, atif, bodies, chatgpt,
+    claude_ai, claude_code, claude_stream, cline_cli, codex, codex_exec, continue_dev, converse,
+    copilot_cli, crush, cursor, cursor_cli, droid, event_log, exported, gemini, google_adk, goose,
+    hermes, inspect, kimi, kimi_cli, kiro, langgraph, llm, mistral_vibe, open_webui, openai,
+    openai_agents, openai_stream, opencode, openhands, openhands_run, otel, pi, pydantic_ai, qwen,
+    responses, responses_stream, roo, specstory, swe_agent, ui_message, vscode_chat, zed,
 };
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 58] = [
+pub static FORMATS: [&Format; 62] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -54,6 +54,10 @@ pub static FORMATS: [&Format; 58] = [
     &ui_message::UI_MESSAGE,
     &pydantic_ai::PYDANTIC_AI,
     &google_adk::GOOGLE_ADK,
+    &agno::AGNO,
+    &converse::STRANDS,
+    &converse::CONVERSE,
+    &agent_framework::AGENT_FRAMEWORK,
     &otel::OTEL,
     &inspect::INSPECT,
     &cursor::CURSOR,

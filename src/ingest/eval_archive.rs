@@ -35,6 +35,8 @@ const ZSTD: u16 = 93;
 /// What is known of a whole run, and of one that was cut.
 const HEADERS: [&str; 2] = ["header.json", "_journal/start.json"];
 const SAMPLES: &str = "samples/";
+/// What stands for a header that cannot be read.
+const UNKNOWN: &[u8] = br#"{"eval":{"task":""}}"#;
 
 /// A log as one object.
 pub(super) struct EvalArchive {
@@ -47,6 +49,8 @@ pub(super) struct EvalArchive {
 struct Entry {
     name: String,
     method: u16,
+    /// Of what it holds, by CRC-32; 0 where that is not told.
+    sum: u32,
     packed_bytes: u64,
     at: u64,
 }
@@ -60,20 +64,25 @@ impl EvalArchive {
         let Some(entries) = entries(file)? else {
             return Ok(None);
         };
-        let header = HEADERS
+        let headers = HEADERS
             .iter()
-            .find_map(|name| entries.iter().find(|entry| entry.name == *name));
-        let Some(header) = header else {
+            .filter_map(|name| entries.iter().find(|entry| entry.name == *name));
+        let headers: Vec<&Entry> = headers.collect();
+        if headers.is_empty() {
             return Ok(None);
-        };
+        }
         let mut archive = Self {
             text: Vec::new(),
             problems: Vec::new(),
             is_too_much: false,
         };
-        let head = archive
-            .member(file, header)?
-            .unwrap_or_else(|| b"{}".to_vec());
+        let mut head = None;
+        for header in headers {
+            if head.is_none() {
+                head = archive.member(file, header)?;
+            }
+        }
+        let head = head.unwrap_or_else(|| UNKNOWN.to_vec());
         let head = head.trim_ascii_end();
         let head = head.strip_suffix(b"}").unwrap_or(b"{");
         archive.text.extend_from_slice(head.trim_ascii_end());
@@ -127,6 +136,10 @@ impl EvalArchive {
             DEFLATED => inflated(&packed, left),
             _ => unpacked(&packed, left),
         };
+        let text = text.and_then(|text| match text.len() as u64 <= left {
+            true => whole(text, entry.sum),
+            false => Ok(text),
+        });
         match text {
             Ok(text) if text.len() as u64 <= left => Ok(Some(text)),
             Ok(_) => {
@@ -140,6 +153,17 @@ impl EvalArchive {
             }
         }
     }
+}
+
+/// A member as it was put in: what was unpacked may be another text, where nothing else shows damage.
+fn whole(text: Vec<u8>, sum: u32) -> Result<Vec<u8>, String> {
+    if sum != 0 && sum != crc32fast::hash(&text) {
+        return Err("is damaged (it is not what was packed)".to_owned());
+    }
+    let parsed = serde_json::from_slice::<serde::de::IgnoredAny>(&text);
+    parsed
+        .map(|_| text)
+        .map_err(|error| format!("is no JSON ({error})"))
 }
 
 /// What packed bytes become: of more than may be, one more.
@@ -190,6 +214,7 @@ fn entries(file: &PlainFile) -> io::Result<Option<Vec<Entry>>> {
         entries.push(Entry {
             name: String::from_utf8_lossy(bytes).into_owned(),
             method: number16(rest, 10),
+            sum: number32(rest, 16),
             packed_bytes: u64::from(number32(rest, 20)),
             at: u64::from(number32(rest, 42)),
         });
@@ -244,6 +269,11 @@ mod tests {
 
     /// A ZIP of these members, each by its name, how it is packed, and its bytes as they stand there.
     fn zip(members: &[(&str, u16, Vec<u8>)]) -> Vec<u8> {
+        summed(members, |_| 0)
+    }
+
+    /// The same with what each member's sum is said to be; 0: nothing is said.
+    fn summed(members: &[(&str, u16, Vec<u8>)], sum: impl Fn(&str) -> u32) -> Vec<u8> {
         let (mut bytes, mut list) = (Vec::new(), Vec::new());
         for (name, method, packed) in members {
             let at = bytes.len() as u32;
@@ -261,7 +291,8 @@ mod tests {
             list.extend_from_slice(ENTRY);
             list.extend_from_slice(&[0; 6]);
             list.extend_from_slice(&method.to_le_bytes());
-            list.extend_from_slice(&[0; 8]);
+            list.extend_from_slice(&[0; 4]);
+            list.extend_from_slice(&sum(name).to_le_bytes());
             list.extend_from_slice(&packed_bytes.to_le_bytes());
             list.extend_from_slice(&[0; 4]);
             list.extend_from_slice(&(name_bytes as u16).to_le_bytes());
@@ -335,6 +366,50 @@ mod tests {
             assert_eq!(input.read_at(7, &mut piece).expect("read"), 5);
             assert_eq!(piece, text[7..12]);
         }
+    }
+
+    #[test]
+    fn a_member_that_is_not_what_was_packed_is_named_and_the_rest_is_a_log() {
+        let log: serde_json::Value = serde_json::from_str(LOG).expect("JSON");
+        let mut parts = members(&log, HEADERS[0]);
+        parts.push((
+            HEADERS[1].to_owned(),
+            b"{\"eval\":{\"task\":\"mill\"}}".to_vec(),
+        ));
+        let sums: Vec<(String, u32)> = parts
+            .iter()
+            .map(|(name, text)| (name.clone(), crc32fast::hash(text)))
+            .collect();
+        let sum = |name: &str| sums.iter().find(|it| it.0 == name).map_or(0, |it| it.1);
+        let damaged = |spoilt: &dyn Fn(&str) -> bool, by: &[u8]| {
+            let packed = parts.iter().map(|(name, text)| {
+                let text = if spoilt(name) { by } else { text };
+                (name.as_str(), STORED, text.to_vec())
+            });
+            open(&summed(&packed.collect::<Vec<_>>(), sum)).expect("it is opened")
+        };
+        let is_header = |name: &str| name == HEADERS[0];
+        for by in [&b"{\"eval\":1}"[..], b"[[", b""] {
+            let input = damaged(&is_header, by);
+            assert_eq!(input.problems.len(), 1, "{:?}", input.problems);
+            let text = input.front(u64::MAX).expect("read");
+            let found: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+            assert_eq!(
+                (&found["eval"]["task"], &found["samples"]),
+                (&"mill".into(), &log["samples"])
+            );
+        }
+        // Without any header, it is a log all the same.
+        let input = damaged(&|name| HEADERS.contains(&name), b"{}");
+        assert_eq!(input.problems.len(), 2, "{:?}", input.problems);
+        let text = input.front(u64::MAX).expect("read");
+        let format = crate::formats::sniff::sniff(&&text[..]).expect("readable");
+        assert_eq!(format.map(|format| format.name), Some("inspect"));
+        let input = damaged(&|name| name.starts_with(SAMPLES), b"{}");
+        assert!(!input.problems.is_empty());
+        let text = input.front(u64::MAX).expect("read");
+        let found: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+        assert_eq!(found["samples"], serde_json::json!([]));
     }
 
     #[test]

@@ -5,18 +5,20 @@ mod read_back;
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::sync::Arc;
 
 use self::asides::asides;
 use self::read_back::{Difference, Source, difference};
 use super::file::BLOCK_BYTES;
 use super::outgoing::{
-    Kept, outgoing, shape, without_citations, without_lost_thoughts, without_unpaired,
+    Kept, outgoing, priced, shape, without_citations, without_lost_thoughts, without_unpaired,
 };
 use crate::compile::{Provider, Repair, RequestOptions, compile};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::formats::{Document, Export, Format, Outgoing, Shape};
 use crate::hash::CommitHash;
+use crate::model::price::Prices;
 use crate::model::{Message, Millis, RefName, Span};
 use crate::repo::kept::KeptSource;
 use crate::repo::kept::{spans, texts};
@@ -36,6 +38,8 @@ pub struct ExportOptions {
     pub now: Millis,
     /// The session that is meant, where several say the same: [`session_meant`].
     pub session: Option<RefName>,
+    /// The prices of replies, for formats that tell what they cost; none: costs are left out.
+    pub prices: Option<Arc<Prices>>,
 }
 
 /// What an export wrote.
@@ -148,6 +152,7 @@ fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result
             return as_request(view, &context, provider.parse()?);
         }
         let mut messages = outgoing(view, &context, &path, options.format, Kept::In(None))?;
+        add_prices(view, &context, &mut messages, options)?;
         let thoughts = without_lost_thoughts(view, &context, &mut messages)?;
         let unpaired = without_unpaired(&mut messages);
         let document = document(view, commit, None, &context, options)?;
@@ -158,6 +163,7 @@ fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result
     };
     let kept = Kept::In(Some(&origin.source));
     let mut messages = outgoing(view, &context, &path, options.format, kept)?;
+    add_prices(view, &context, &mut messages, options)?;
     let thoughts = without_lost_thoughts(view, &context, &mut messages)?;
     if let Some(kept) = as_it_was(view, commit, &path, &origin, &context, &messages, options)? {
         return Ok(Found::AsItWas(kept));
@@ -177,6 +183,19 @@ fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result
     )?;
     done.remarks.extend(thoughts);
     Ok(Found::Whole(text, done))
+}
+
+/// Says what replies cost, where the format has a place for it.
+fn add_prices(
+    view: &dyn View,
+    context: &Context,
+    messages: &mut [Outgoing],
+    options: &ExportOptions,
+) -> Result<()> {
+    match &options.prices {
+        Some(prices) if options.format.tells_costs => priced(view, context, messages, prices),
+        _ => Ok(()),
+    }
 }
 
 /// A file of the context: with the records beside its messages, unless it is another context then.

@@ -18,7 +18,7 @@ use crate::store::FileStamp;
 const SHOWN_BYTES: u64 = 4 << 10;
 
 /// How far below its folder a session's files may lie.
-const DEPTH: usize = 3;
+const DEPTH: usize = 4;
 
 fn kinds() -> impl Iterator<Item = &'static JoinedFiles> {
     FORMATS

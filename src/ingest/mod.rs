@@ -10,6 +10,7 @@ mod ahead;
 mod bases;
 mod called;
 pub mod database;
+mod dataset;
 mod eval_archive;
 mod export;
 pub mod family;
@@ -54,6 +55,9 @@ pub use accounts::accounts;
 pub use adopt::adopt;
 pub use agents::agents;
 pub use called::{called, namesakes};
+pub use dataset::{
+    CellKind, ChosenTalk, DatasetOptions, DatasetReport, DatasetRows, chosen_runs, columns, dataset,
+};
 pub use export::{ExportOptions, Exported, export, session_format, session_meant};
 pub use family::{FamilyReport, import_family};
 pub use file::{FileInput, stamp};

@@ -11,10 +11,12 @@ use crate::error::Result;
 use crate::formats::shared::records::content;
 use crate::formats::{FRONT_BYTES, Format, Outgoing, Shape, attached, cited, may_cite};
 use crate::hash::CommitHash;
+use crate::model::price::Prices;
 use crate::model::{HideKind, Message, Part, Settings, Span};
 use crate::repo::kept::{format_of, spans, texts};
+use crate::repo::served::ServedBy;
 use crate::repo::thoughts::{lost_thoughts, take_thoughts};
-use crate::repo::{load, path};
+use crate::repo::{Repo, load, path};
 use crate::store::{CommitRow, SourceRow, View};
 
 /// Where records may be taken from.
@@ -88,11 +90,48 @@ pub(super) fn outgoing(
             usage,
             records,
             replaces,
+            dollars: None,
             cited: cited.next().unwrap_or_default(),
             is_summary: entry.placed == Some(HideKind::Compaction),
         });
     }
     Ok(outgoing)
+}
+
+/// The visible messages at a commit, with what their replies cost.
+pub(super) fn priced_at(
+    repo: &Repo,
+    commit: &CommitHash,
+    prices: &Prices,
+) -> Result<Vec<Outgoing>> {
+    let view = repo.store.read()?;
+    let context = load::context(&*view, commit)?;
+    let path = view.ancestors(commit, None, usize::MAX)?;
+    let plain = Format::named("openai")?;
+    let mut messages = outgoing(&*view, &context, &path, plain, Kept::In(None))?;
+    priced(&*view, &context, &mut messages, prices)?;
+    Ok(messages)
+}
+
+/// Says what the replies among all messages of a context cost.
+pub(super) fn priced(
+    view: &dyn View,
+    context: &Context,
+    messages: &mut [Outgoing],
+    prices: &Prices,
+) -> Result<()> {
+    let commits: Vec<CommitHash> = context.entries.iter().map(|e| e.id.commit).collect();
+    let details = view.usage_details(&commits)?;
+    for (commit, outgoing) in commits.iter().zip(messages) {
+        let served = ServedBy::by(&outgoing.settings);
+        let (Some(usage), Some(served)) = (&outgoing.usage, served.served()) else {
+            continue;
+        };
+        let detail = details.get(commit).cloned().unwrap_or_default();
+        let paid = prices.paid(served, usage, &detail, outgoing.time);
+        outgoing.dollars = paid.map(|paid| paid.total());
+    }
+    Ok(())
 }
 
 /// What the texts of messages that have no records of the format refer to, by those of another format whose contents go to

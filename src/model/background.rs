@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 
-use super::{Message, Part, Role, call};
+use super::{Message, Part, call};
 
 /// What works in the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,21 +42,47 @@ pub struct OpenWork<T> {
     pub kind: WorkKind,
     /// Its command or its prompt. Hostile until escaped.
     pub what: String,
+    /// The message with the call for it.
+    pub called: T,
     /// The message that told of its start.
     pub at: T,
+}
+
+/// What of a path works in the background, as far as somebody has looked: from this the look goes on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KnownWork {
+    /// How many commits of the path, from its root on, were looked at.
+    pub covered: u64,
+    /// What was started in them and has no end in them, in the order of the starts.
+    pub open: Vec<KnownStart>,
+    /// The depths of the newest messages in them with calls that have no result there, in order.
+    pub calls: Vec<u64>,
+}
+
+/// Where work begins that has no end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownStart {
+    /// The depth of the message with the call for it.
+    pub called: u64,
+    /// The depth of the message that told of its start.
+    pub at: u64,
+    /// The client's name for it.
+    pub id: String,
 }
 
 /// What of a conversation works in the background: takes one message after the other.
 #[derive(Debug)]
 pub struct Register<T> {
     /// Calls without result, by their ids: what they do, what they name, and whether they stop it.
-    calls: HashMap<String, Asked>,
+    calls: HashMap<String, Asked<T>>,
     open: Vec<OpenWork<T>>,
 }
 
 /// What a call asks for.
 #[derive(Debug)]
-struct Asked {
+struct Asked<T> {
+    /// The message with the call.
+    at: T,
     kind: WorkKind,
     what: String,
     arguments: String,
@@ -136,7 +162,8 @@ impl<T: Clone> Register<T> {
                     arguments,
                     ..
                 } => {
-                    self.calls.insert(id.clone(), Asked::of(name, arguments));
+                    self.calls
+                        .insert(id.clone(), Asked::of(name, arguments, at.clone()));
                 }
                 Part::ToolResult {
                     call,
@@ -147,10 +174,20 @@ impl<T: Clone> Register<T> {
                     let text: Vec<&str> = texts.collect();
                     self.result(call, &text.join("\n"), *is_error, &at);
                 }
-                Part::Text { text } if speaks_for_client(message.role) => self.notice(text),
+                Part::Text { text } if message.role.speaks_for_client() => self.notice(text),
                 _ => {}
             }
         }
+    }
+
+    /// Goes on from what is open already.
+    pub fn begin_with(&mut self, open: Vec<OpenWork<T>>) {
+        self.open = open;
+    }
+
+    /// The messages with calls that have no result.
+    pub fn waiting(&self) -> impl Iterator<Item = &T> {
+        self.calls.values().map(|asked| &asked.at)
     }
 
     /// What was started and has no end, in the order of the starts.
@@ -188,6 +225,7 @@ impl<T: Clone> Register<T> {
                 id,
                 kind: asked.kind,
                 what: asked.what.clone(),
+                called: asked.at.clone(),
                 at: at.clone(),
             });
         }
@@ -237,11 +275,6 @@ impl<T: Clone> Register<T> {
     }
 }
 
-/// Whether what a client says by itself may stand in a message of this role.
-const fn speaks_for_client(role: Role) -> bool {
-    matches!(role, Role::User | Role::System | Role::Developer)
-}
-
 /// How far behind an id a result says what became of it, where it tells of several.
 const ABOUT_BYTES: usize = 80;
 /// What is no end.
@@ -253,8 +286,8 @@ const GOING: [&str; 5] = [
     "awaiting_approval",
 ];
 
-impl Asked {
-    fn of(name: &str, arguments: &str) -> Self {
+impl<T> Asked<T> {
+    fn of(name: &str, arguments: &str, at: T) -> Self {
         let lower = name.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         let command = call::command(arguments);
@@ -262,6 +295,7 @@ impl Asked {
         let said = ["prompt", "message", "task", "description", "script"];
         let said = said.iter().find_map(|key| value.get(key)?.as_str());
         Self {
+            at,
             // A script is a workflow's, and of agents.
             kind: match (&command, value.get("script")) {
                 (Some(_), None) => WorkKind::Shell,
@@ -364,6 +398,7 @@ fn between<'t>(text: &'t str, open: &'t str, close: &'t str) -> impl Iterator<It
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Role;
 
     /// A call and its result, or what was said: in a line each.
     enum Step {

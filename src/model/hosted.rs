@@ -55,6 +55,15 @@ fn of_block(block: &Map<String, Value>) -> Option<Hosted> {
             call: call(text("name")?, object(block.get("input"))),
             gave: Vec::new(),
         },
+        // As LangChain says it of any provider.
+        "server_tool_call" => Hosted {
+            call: call(text("name")?, object(block.get("args"))),
+            gave: Vec::new(),
+        },
+        "server_tool_result" => Hosted {
+            call: None,
+            gave: gave(&["output"]),
+        },
         "mcp_call" | "mcp_approval_request" => Hosted {
             call: call(text("name")?, text("arguments").unwrap_or_default()),
             gave: gave(&["output", "error"]),

@@ -56,6 +56,11 @@ impl Role {
     pub const fn is_system(self) -> bool {
         matches!(self, Self::System | Self::Developer)
     }
+
+    /// Whether what a client says by itself may stand in a message of this role.
+    pub(crate) const fn speaks_for_client(self) -> bool {
+        matches!(self, Self::User | Self::System | Self::Developer)
+    }
 }
 
 word!(Role, |text| Error::UnknownRole { text });

@@ -13,6 +13,7 @@ mod cached;
 pub mod call;
 pub mod commit;
 pub mod depth;
+pub mod embedding;
 pub mod expansion;
 pub mod hosted;
 pub mod message;

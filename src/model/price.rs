@@ -2,13 +2,14 @@
 //!
 //! Deliberately absent: which replies there are, and what anybody really paid: a subscription, a discount, a tax.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
 use genai_prices::{Calculator, PriceCalculation, PriceRequest, Usage as Counted, UsageKey};
 
-use super::model_name::spellings;
+use super::model_name::{Spelling, spellings};
 use super::{Millis, Usage, UsageDetail};
 use crate::error::{Error, Result};
 
@@ -183,6 +184,14 @@ impl fmt::Display for ModelNames {
 pub struct Prices {
     list: List,
     names: ModelNames,
+    /// The names of models that were looked up, as lists may have them: there are few, and replies by the thousand.
+    spelled: Mutex<HashMap<String, Arc<[Spelling]>>>,
+}
+
+impl fmt::Debug for Prices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prices").finish_non_exhaustive()
+    }
 }
 
 enum List {
@@ -217,6 +226,7 @@ impl Prices {
         Self {
             list,
             names: ModelNames::default(),
+            spelled: Mutex::default(),
         }
     }
 
@@ -351,6 +361,16 @@ impl Prices {
         })
     }
 
+    fn spelled(&self, model: &str) -> Arc<[Spelling]> {
+        let mut known = self.spelled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(model) {
+            return Arc::clone(known);
+        }
+        let found: Arc<[Spelling]> = spellings(model).into();
+        known.insert(model.to_owned(), Arc::clone(&found));
+        found
+    }
+
     fn calculate(
         &self,
         served: Served<'_>,
@@ -360,7 +380,7 @@ impl Prices {
         let calculator = self.calculator()?;
         let at = time.map(|time| Duration::from_millis(u64::try_from(time.0).unwrap_or(0)));
         let model = self.names.model(served.model);
-        spellings(model).iter().find_map(|spelling| {
+        self.spelled(model).iter().find_map(|spelling| {
             let mut request = PriceRequest::new(&spelling.name, counted);
             if let Some(provider) = spelling.provider {
                 request = request.with_provider_id(provider);

@@ -98,10 +98,12 @@ impl Query {
         }
         query.without.retain(|terms| !terms.is_empty());
         if query.wanted.is_empty() {
+            let has_letters = text.contains(char::is_alphanumeric);
             let reason = match (is_common_alone, query.without.is_empty()) {
                 (true, _) => "such words stand in nearly every message",
-                (false, true) => "there is no word in it",
                 (false, false) => "it says only what must not be there",
+                (false, true) if has_letters => "a word has two letters or more",
+                (false, true) => "there is no word in it",
             };
             return Err(Error::input("the words to find", reason));
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::hash::{CommitHash, ContentHash};
+use crate::model::background::KnownWork;
 use crate::model::{EntryId, Role, TokenCount, Total};
 
 /// A context summed up. What is appended can be added; nothing can be taken out.
@@ -29,6 +30,8 @@ pub struct Summed {
     pub standouts: Option<Standouts>,
     /// For each request setting that is in force the commit that set it last, where somebody has looked.
     pub settings: Option<BTreeMap<String, CommitHash>>,
+    /// What works in the background on the path, where somebody has looked.
+    pub background: Option<KnownWork>,
 }
 
 /// The appends of a path that a plan may have to tell from their neighbours: what speaks for the system, what is attached,

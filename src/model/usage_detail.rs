@@ -154,6 +154,11 @@ impl StatedUsage {
         stated
     }
 
+    /// Whether it sums up requests that no reply shows, one by one: whoever read only a part of a file has not all of them.
+    pub fn is_summed_up(&self) -> bool {
+        self.of_kind(Self::OTHER).next().is_some()
+    }
+
     /// The same where it says anything.
     pub fn if_any(self) -> Option<Self> {
         (self != Self::default()).then_some(self)

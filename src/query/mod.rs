@@ -29,13 +29,15 @@ pub use attest::{AttestedModel, AttestedRequest, AttestedSource, Manifest, ReadR
 pub use blame::derived::{DerivedLine, LineSource};
 pub use blame::{BlameRow, BlameStep, PromptBefore};
 pub use cold::{CacheUse, ChangedPrefix, Payback};
-pub use cost::{Bill, BilledReply, StatedCost, Unlisted, bills, bills_by_model, missed, unlisted};
+pub use cost::{
+    Bill, BilledReply, OtherRequests, StatedCost, Unlisted, bills, bills_by_model, missed, unlisted,
+};
 pub use file_edits::{
     CalledEdit, EditOutcome, EditedFile, EditsOfCall, FileEditOptions, FileEditRow, FileFate, Words,
 };
 pub use find::{
-    Chosen, FindOptions, FindProgress, Found, HiddenBy, Neighbour, Origin, RankedOptions,
-    RankedQuery, SearchOptions, TakenBack,
+    AlikeOptions, AlikeQuery, Chosen, FindOptions, FindProgress, Found, HiddenBy, Neighbour,
+    Origin, RankedOptions, RankedQuery, SearchOptions, StaticModel, TakenBack,
 };
 pub use log::{LogOptions, LogPages, LogRow};
 pub use makeup::{Makeup, Stuff};

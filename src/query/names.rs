@@ -3,19 +3,23 @@
 //! A name of nothing that is here is an error, so that nothing is said to be missing where nobody looked. Deliberately
 //! absent: what is searched for.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, NameOf, Result};
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::model::RefName;
 use crate::model::call::{is_below, last_name};
 use crate::model::pattern::Pattern;
 use crate::query::find::{FindOptions, SearchOptions};
 use crate::query::log::LogOptions;
 use crate::repo::call::On;
-use crate::repo::repository::Repo;
+use crate::repo::repository::{self, Repo};
 use crate::repo::{load, path, revision};
+
+/// How many messages tell which tools a conversation calls.
+const LATELY: usize = 5_000;
 
 impl Repo {
     /// The session that `text` names: its ref, its id or the beginning of one, with `TOOL/` before it or not, as a list
@@ -80,7 +84,7 @@ impl Repo {
         let called: Vec<&String> = known.iter().filter(is_called).collect();
         match called[..] {
             [one] => Ok(PathBuf::from(one)),
-            [] => Err(NameOf::Directory.unknown(text)),
+            [] => Err(NameOf::Directory.unknown_among(text, known.iter().cloned().collect())),
             [one, other, ..] => {
                 let why = format!("{one} and {other} are called so");
                 Err(Error::input(format!("'{text}'"), why))
@@ -98,7 +102,28 @@ impl Repo {
             tool: Some(tool.to_owned()),
             ..FindOptions::new(Pattern::text(tool)?)
         };
-        self.finds(on, calls, || NameOf::Tool.unknown(tool))
+        let called = || Ok(NameOf::Tool.unknown_among(tool, self.tools_called(on)?));
+        self.finds(on, calls, called)
+    }
+
+    /// The tools that the conversation at `on` calls, those that it calls most first: of one that is very long, lately.
+    fn tools_called(&self, on: &On) -> Result<Vec<String>> {
+        let view = self.store.read()?;
+        let Some(tip) = repository::head(&*view, on)?.commit() else {
+            return Ok(Vec::new());
+        };
+        let entries = load::order(&*view, &tip)?.entries().collect::<Vec<_>>();
+        let latest = entries.iter().rev().take(LATELY);
+        let contents: Vec<ContentHash> = latest.map(|entry| entry.content).collect();
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for uses in view.tool_uses(&contents)?.into_iter().flatten() {
+            for call in uses.calls {
+                *counts.entry(call.name).or_default() += 1;
+            }
+        }
+        let mut names: Vec<(String, usize)> = counts.into_iter().collect();
+        names.sort_by_key(|(_, count)| Reverse(*count));
+        Ok(names.into_iter().map(|(name, _)| name).collect())
     }
 
     /// The same of each of them.
@@ -125,7 +150,7 @@ impl Repo {
             path: Some(file.to_owned()),
             ..FindOptions::new(Pattern::text(last_name(file))?)
         };
-        self.finds(on, calls, || NameOf::File.unknown(file))
+        self.finds(on, calls, || Ok(NameOf::File.unknown(file)))
     }
 
     /// The same of each name that narrowed a search.
@@ -161,13 +186,18 @@ impl Repo {
         Ok(())
     }
 
-    fn finds(&self, on: &On, options: FindOptions, or: impl FnOnce() -> Error) -> Result<()> {
+    fn finds(
+        &self,
+        on: &On,
+        options: FindOptions,
+        or: impl FnOnce() -> Result<Error>,
+    ) -> Result<()> {
         let options = FindOptions {
             limit: 1,
             ..options
         };
         match self.find_messages(on, &options, &mut |_| Ok(()))?[..] {
-            [] => Err(or()),
+            [] => Err(or()?),
             _ => Ok(()),
         }
     }

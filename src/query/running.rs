@@ -1,16 +1,18 @@
 //! What a session's record tells of agents and shells in the background that have no end in it.
 //!
-//! The index of words names the messages that may tell of a start; from the first of them on the session is read.
+//! What was looked at once is kept ([`crate::repo::open_work`]). A first look at a long session begins where the index of words
+//! names the first message that may tell of a start.
 //! Deliberately absent: what a message says of it ([`crate::model::background`]), and whether anything runs on the machine.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::model::background::{OpenWork, Register, tells_of_start};
+use crate::model::background::{KnownWork, OpenWork, tells_of_start};
 use crate::model::query::Query;
-use crate::model::{EntryId, Millis, RefName};
+use crate::model::{Encoding, EntryId, Message, Millis, RefName};
 use crate::repo::kept::{KeptSource, format_of};
+use crate::repo::open_work::{self, BEFORE, Place};
 use crate::repo::repository::Repo;
 use crate::repo::{load, path};
 use crate::store::{CommitRow, Ranking, View};
@@ -22,12 +24,12 @@ pub type RunningWork = OpenWork<(EntryId, Option<Millis>)>;
 const WORDS: &str = "background backgrounded session shellid agentid resumedagentid monitor";
 /// More than this that is in no index is not looked through for a start.
 const UNINDEXED_BYTES: u64 = 1 << 20;
-/// How many messages before a start its call stands at most.
-const BEFORE: u64 = 64;
 /// A path with fewer commits is read without asking the index.
 const FEW: u64 = 512;
-/// How many messages are read together.
+/// How many messages are read together where a first start is looked for.
 const TOGETHER: usize = 256;
+/// How many commits are looked at before what they tell is kept.
+const KEPT_EACH: u64 = if cfg!(test) { 2 } else { 64 };
 /// How many of the newest messages are read where no index names any.
 const MOST: u64 = 4_096;
 
@@ -48,31 +50,67 @@ impl Repo {
 
     fn open_work(&self, tip: &CommitHash) -> Result<Vec<RunningWork>> {
         let view = self.store.read()?;
-        let Some(end) = view.commit(tip)?.map(|row| row.depth) else {
+        let purge = view.last_purge()?;
+        let Some(end) = view.commit(tip)?.map(|row| row.depth + 1) else {
             return Ok(Vec::new());
         };
         let Some((session, _)) = path::session_of(&*view, tip)? else {
             return Ok(Vec::new());
         };
-        let Some(first) = first(&*view, tip, end)? else {
-            return Ok(Vec::new());
+        let (known, is_whole) = match open_work::known(&*view, tip)? {
+            Some(known) => (known, true),
+            None => first(&*view, tip, end)?,
         };
-        let mut register = Register::default();
-        let count = usize::try_from(end - first + 1).unwrap_or(usize::MAX);
-        let mut rows = view.ancestors(tip, None, count)?;
-        rows.sort_by_key(|row| row.depth);
-        for some in rows.chunks(TOGETHER) {
-            for (row, message) in said(&*view, some)? {
-                register.take(&message, (EntryId::of(row.hash), row.commit.time));
-            }
-        }
-        let mut open = register.open();
+        let from = known.covered;
+        let (open, known) = open_work::gone_on(&*view, tip, &known, end)?;
+        let mut open = timed(&*view, open)?;
         if !open.is_empty() {
             let ended = ended(&*view, &session)?;
             open.retain(|work| !ended.contains(&work.id));
         }
+        drop(view);
+        if is_whole && end - from >= KEPT_EACH {
+            self.keep_work(tip, known, purge)?;
+        }
         Ok(open)
     }
+
+    /// Keeps what was found with the context summed up at `tip`, where that is known.
+    fn keep_work(&self, tip: &CommitHash, known: KnownWork, purge: Option<u64>) -> Result<()> {
+        for encoding in Encoding::ALL {
+            if let Some(mut summary) = self.summary_near(tip, encoding)? {
+                summary.background = Some(known);
+                self.keep_summary(tip, encoding, &summary, purge);
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Open work with the times of the messages that told of it.
+fn timed(view: &dyn View, open: Vec<OpenWork<Place>>) -> Result<Vec<RunningWork>> {
+    let commits: Vec<CommitHash> = open.iter().map(|work| work.at.entry.commit).collect();
+    let rows = view.commits(&commits)?;
+    let times: HashMap<CommitHash, Option<Millis>> = rows
+        .into_iter()
+        .flatten()
+        .map(|row| (row.hash, row.commit.time))
+        .collect();
+    let told = |place: Place| {
+        (
+            place.entry,
+            times.get(&place.entry.commit).copied().flatten(),
+        )
+    };
+    let open = open.into_iter().map(|work| OpenWork {
+        id: work.id,
+        kind: work.kind,
+        what: work.what,
+        called: told(work.called),
+        at: told(work.at),
+    });
+    Ok(open.collect())
 }
 
 /// What the records of a session say to have ended, beside its messages.
@@ -87,14 +125,18 @@ fn ended(view: &dyn View, session: &RefName) -> Result<HashSet<String>> {
     Ok(ended)
 }
 
-/// How far from the root the first message may stand that tells of a start; none: none does.
-fn first(view: &dyn View, tip: &CommitHash, end: u64) -> Result<Option<u64>> {
+/// Where a first look at the `end` commits of the path to `tip` begins, and whether nothing started before that is open.
+fn first(view: &dyn View, tip: &CommitHash, end: u64) -> Result<(KnownWork, bool)> {
+    let from = |covered| KnownWork {
+        covered,
+        ..KnownWork::default()
+    };
     // What the index has of a word grows with the repository, and a short session is read sooner.
     if end < FEW {
-        return Ok(Some(0));
+        return Ok((from(0), true));
     }
     if view.unweighed_bytes()? > UNINDEXED_BYTES {
-        return Ok(Some(end.saturating_sub(MOST)));
+        return Ok((from(end.saturating_sub(MOST)), end <= MOST));
     }
     let query = Query::parse(WORDS)?;
     let ranking = Ranking {
@@ -111,17 +153,14 @@ fn first(view: &dyn View, tip: &CommitHash, end: u64) -> Result<Option<u64>> {
         let told = said(view, some)?;
         let start = told.iter().find(|(_, message)| tells_of_start(message));
         if let Some((row, _)) = start {
-            return Ok(Some(row.depth.saturating_sub(BEFORE)));
+            return Ok((from(row.depth.saturating_sub(BEFORE)), true));
         }
     }
-    Ok(None)
+    Ok((from(end.saturating_sub(BEFORE)), true))
 }
 
 /// The messages that commits append.
-fn said<'r>(
-    view: &dyn View,
-    rows: &'r [CommitRow],
-) -> Result<Vec<(&'r CommitRow, crate::model::Message)>> {
+fn said<'r>(view: &dyn View, rows: &'r [CommitRow]) -> Result<Vec<(&'r CommitRow, Message)>> {
     let appended = rows.iter().filter_map(|row| Some((row, row.appended()?)));
     let (rows, contents): (Vec<_>, Vec<_>) = appended.unzip();
     Ok(rows

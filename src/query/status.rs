@@ -206,9 +206,12 @@ impl Repo {
         let tail = Tail::of_outline(&*view, &outline, summary.total, encoding)?;
         let provider = provider::says_of(&*view, tip, &tail, encoding)?;
         if summary.total.messages >= KEPT_EACH as u64 {
-            let known = view.newest_summary(tip, encoding)?;
-            let known = known.and_then(|(_, summary)| summary.standouts);
+            let (known, background) = match view.newest_summary(tip, encoding)? {
+                Some((_, kept)) => (kept.standouts, kept.background),
+                None => (None, None),
+            };
             summary.standouts = standing_out(&*view, tip, &summary, known)?;
+            summary.background = background;
             if summary.total.messages + summary.hidden >= standouts::LONG {
                 summary.settings = in_force::far(&*view, tip)?;
             }

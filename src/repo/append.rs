@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::model::tokens::Counter;
 use crate::model::{
     Author, Commit, Draft, Encoding, Head, Millis, Operation, RefName, RefValue, Sealed,
@@ -148,10 +148,7 @@ impl Repo {
             On::Branch(branch) => Some(branch),
             On::Head => None,
         };
-        self.store.begin_on(named, &mut || {
-            let messages = drafts.iter().flat_map(|draft| &draft.messages);
-            messages.map(Sealed::hash).collect()
-        })
+        self.store.begin_on(named, &mut || contents_of(drafts))
     }
 
     /// Makes commits behind `after`, as a first one where that is none. No branch moves, so nobody sees them who does not
@@ -178,7 +175,12 @@ impl Repo {
         options: &CommitOptions<'_>,
     ) -> Result<Vec<Committed>> {
         let prepare = preparing(&*self.store, drafts)?;
-        let tx = self.begin_on(call.on, drafts)?;
+        let named = match call.on {
+            On::Branch(branch) => Some(branch),
+            On::Head => None,
+        };
+        // Whoever moves a branch to them has them on the disk with that.
+        let tx = self.store.begin_loose(named, &mut || contents_of(drafts))?;
         let (branch, _) = attached(&*tx, call.on)?;
         let mut making = Making {
             tx: &*tx,
@@ -375,6 +377,12 @@ impl Making<'_> {
         });
         Ok(())
     }
+}
+
+/// The contents that drafts put at most.
+fn contents_of(drafts: &[Draft]) -> Vec<ContentHash> {
+    let messages = drafts.iter().flat_map(|draft| &draft.messages);
+    messages.map(Sealed::hash).collect()
 }
 
 #[cfg(test)]

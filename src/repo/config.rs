@@ -28,13 +28,14 @@ impl Config {
     }
 
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 23] = [
+    pub const KEYS: [&str; 24] = [
         "author.name",
         "budget.action",
         "budget.day",
         "budget.max",
         "budget.month",
         "budget.target",
+        "budget.tell",
         "budget.timeout",
         "budget.when",
         "compile.format",
@@ -93,15 +94,24 @@ impl Config {
         }))
     }
 
-    /// What a day and a month may cost in US dollars, as far as that is set, each with its key.
-    pub fn money_budgets(&self) -> Result<Vec<(&'static str, f64)>> {
+    /// What a day and a month may cost, as far as that is set.
+    pub fn money_limits(&self) -> Result<Vec<MoneyLimit>> {
         let mut found = Vec::new();
         for key in ["budget.day", "budget.month"] {
             if let Some(text) = self.get(key) {
-                found.push((key, dollars(key, text)?));
+                found.extend(money_limits(key, text)?);
             }
         }
         Ok(found)
+    }
+
+    /// Whether hooks tell an agent how budgets of money stand.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`].
+    pub fn tells_budgets(&self) -> Result<bool> {
+        self.flag("budget.tell")
     }
 
     /// How many seconds the command of `budget.action` may take.
@@ -208,12 +218,64 @@ impl Config {
     }
 }
 
-/// An amount of US dollars that is more than nothing, with or without its sign.
+/// What a day or a month may cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MoneyLimit {
+    /// The setting: `budget.day` or `budget.month`.
+    pub setting: &'static str,
+    /// The directory of which it is; none: of all.
+    pub directory: Option<String>,
+    /// How much, in US dollars.
+    pub dollars: f64,
+}
+
+/// What a setting says of that: `AMOUNT` for all, `DIRECTORY=AMOUNT` for what ran in a directory, with commas between.
 ///
 /// # Errors
 ///
-/// [`Error::InvalidInput`] where it is none.
-pub fn dollars(key: &'static str, text: &str) -> Result<f64> {
+/// [`Error::InvalidInput`] where one is no amount, or a directory no full path, or two are of the same.
+pub fn money_limits(setting: &'static str, text: &str) -> Result<Vec<MoneyLimit>> {
+    let mut limits: Vec<MoneyLimit> = Vec::new();
+    for one in text.split(',').map(str::trim) {
+        let (directory, amount) = match one.rsplit_once('=') {
+            None => (None, one),
+            Some((directory, amount)) => (Some(directory.trim()), amount.trim()),
+        };
+        let is_full = |it: &str| it.starts_with(['/', '\\']) || it.get(1..2) == Some(":");
+        if let Some(odd) = directory.filter(|it| !is_full(it)) {
+            return Err(Error::input(setting, format!("'{odd}' is not a full path")));
+        }
+        let directory = directory.map(|it| match it.trim_end_matches('/') {
+            "" => it.to_owned(),
+            plain => plain.to_owned(),
+        });
+        if limits.iter().any(|it| it.directory == directory) {
+            let of = directory.as_deref().unwrap_or("all");
+            return Err(Error::input(
+                setting,
+                format!("it says twice what {of} may cost"),
+            ));
+        }
+        limits.push(MoneyLimit {
+            setting,
+            directory,
+            dollars: dollars(setting, amount)?,
+        });
+    }
+    Ok(limits)
+}
+
+impl std::fmt::Display for MoneyLimit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.directory {
+            None => write!(f, "{}", self.dollars),
+            Some(directory) => write!(f, "{directory}={}", self.dollars),
+        }
+    }
+}
+
+/// An amount of US dollars that is more than nothing, with or without its sign.
+fn dollars(key: &'static str, text: &str) -> Result<f64> {
     let amount = text.strip_prefix('$').unwrap_or(text).parse::<f64>().ok();
     let amount = amount.filter(|amount| amount.is_finite() && *amount > 0.0);
     amount.ok_or_else(|| Error::input(key, format!("'{text}' is no amount of US dollars")))

@@ -4,9 +4,12 @@
 
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::model::RefName;
+use crate::model::{Operation, RefName};
 use crate::repo::load;
 use crate::repo::repository::Repo;
+
+/// What the reason of an annotation begins with that holds a verdict.
+pub const JUDGED: &str = "judged ";
 
 /// A run that is here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +43,42 @@ impl Repo {
             .collect();
         runs.sort_by_key(|run| run.number);
         Ok(runs)
+    }
+
+    /// The names by which there are runs, in their order.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn run_names(&self) -> Result<Vec<String>> {
+        let prefix = format!("{}run/", RefName::HEADS);
+        let tips = load::tips(&*self.store.read()?, &prefix)?.into_iter();
+        let mut names: Vec<String> = tips
+            .filter_map(|(branch, _)| {
+                let (name, number) = branch.as_str().strip_prefix(&prefix)?.rsplit_once('/')?;
+                number.parse::<usize>().ok()?;
+                Some(name.to_owned())
+            })
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
+    }
+
+    /// What a judge said of a branch that ends there: `good`, `bad` or `unknown`, perhaps with the reason. None where
+    /// none was asked.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn verdict_at(&self, tip: &CommitHash) -> Result<Option<String>> {
+        Ok(match self.commit_at(tip)?.operation {
+            Operation::Annotate {
+                reason: Some(reason),
+                ..
+            } => reason.strip_prefix(JUDGED).map(str::to_owned),
+            _ => None,
+        })
     }
 
     /// Whether a commit is on the path to another, or is that.

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::model::Settings;
 use crate::model::price::{Served, is_usual};
 use crate::repo::load;
 use crate::repo::repository::Repo;
@@ -26,6 +27,16 @@ impl ServedBy {
         })
     }
 
+    /// By the settings that are in force.
+    pub(crate) fn by(settings: &Settings) -> Self {
+        Self(SERVED.map(|key| setting(settings, key)))
+    }
+
+    /// What has these words: model, tier, speed and region.
+    pub(crate) fn of_words(words: [Option<String>; 4]) -> Self {
+        Self(words)
+    }
+
     /// Model, tier, speed and region.
     pub(crate) fn words(self) -> [Option<String>; 4] {
         self.0
@@ -39,7 +50,7 @@ pub(crate) fn served_at(view: &dyn View, commit: &CommitHash) -> Result<ServedBy
     for (key, found) in SERVED.iter().zip(&mut served.0) {
         let named = held.remove(*key);
         let named = named.map(|by| load::commit(view, &by)).transpose()?;
-        *found = named.and_then(|row| setting(&row, key));
+        *found = named.and_then(|row| setting(&row.commit.settings, key));
     }
     Ok(served)
 }
@@ -48,14 +59,14 @@ pub(crate) fn served_at(view: &dyn View, commit: &CommitHash) -> Result<ServedBy
 pub(crate) fn go_on(served: &mut ServedBy, next: &CommitRow) {
     for (key, found) in SERVED.iter().zip(&mut served.0) {
         if next.commit.settings.contains_key(*key) {
-            *found = setting(next, key);
+            *found = setting(&next.commit.settings, key);
         }
     }
 }
 
-/// What a commit sets one of these to, if that is a text, and not the usual one.
-fn setting(row: &CommitRow, key: &str) -> Option<String> {
-    let value = row.commit.settings.get(key)?;
+/// What settings set one of these to, if that is a text, and not the usual one.
+fn setting(settings: &Settings, key: &str) -> Option<String> {
+    let value = settings.get(key)?;
     serde_json::from_str(value)
         .ok()
         .filter(|_| !is_usual(key, value))
@@ -99,5 +110,5 @@ pub(crate) fn model_at(view: &dyn View, commit: &CommitHash) -> Result<Option<St
 
 /// The model that a commit sets.
 pub(crate) fn model_of(row: &CommitRow) -> Option<String> {
-    setting(row, SERVED[0])
+    setting(&row.commit.settings, SERVED[0])
 }

@@ -27,6 +27,7 @@ mod redact;
 mod restore;
 mod revert;
 mod scene;
+mod shrink;
 mod truncate;
 
 use crate::context::plan::PlanInput;
@@ -54,6 +55,7 @@ pub use rebase::{Rebase, RebaseFate, RebaseStep, Rebased};
 pub use restore::{Lost, Restored, StillHidden};
 pub use revert::Reverted;
 pub use scene::{Scene, Size};
+pub use shrink::Shrink;
 pub use truncate::{Fraction, Marker, Reach, Truncate};
 
 /// What a plan would change, and what others would: see [`Repo::foretell`].

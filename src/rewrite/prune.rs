@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 pub use crate::context::plan::prune::Limits;
-use crate::context::plan::{PartLink, PlanEntry, PlanInput, prune};
+use crate::context::plan::{GonePart, PartLink, PlanEntry, PlanInput, prune};
 use crate::error::Result;
 use crate::model::tokens::{Counter, grouped};
 use crate::model::{Draft, Encoding, EntryId};
@@ -81,8 +81,33 @@ impl Plan for Prune {
             let within = scene.says_for(repo, budget)?.ours_within(budget.tokens);
             limits.enough = scene.size().tokens.tokens.saturating_sub(within);
         }
+        let plan = self.walk(&scene.input, encoding, |is_kept, stub| {
+            prune::prune(&scene.input, limits, self.whole, is_kept, stub)
+        });
+        Ok(plan.into_iter().collect())
+    }
+}
+
+impl Prune {
+    /// The outputs that a line may stand for, newest first, each with the tokens that it saves.
+    pub(super) fn outputs(&self, input: &PlanInput, encoding: Encoding) -> Vec<(u64, GonePart)> {
+        self.walk(input, encoding, |is_kept, stub| {
+            prune::outputs(input, self.limits, self.whole, is_kept, stub)
+        })
+    }
+
+    /// What `walk` makes of which outputs are kept, and of the line for each.
+    fn walk<T>(
+        &self,
+        input: &PlanInput,
+        encoding: Encoding,
+        walk: impl FnOnce(
+            &dyn Fn(&PlanEntry, usize) -> bool,
+            &dyn Fn(&PlanEntry, usize) -> Option<(String, u64)>,
+        ) -> T,
+    ) -> T {
         let counter = Counter::of(encoding);
-        let tools = tools(&scene.input);
+        let tools = tools(input);
         let tool_of = |entry: &PlanEntry, part: usize| tools.get(&(entry.entry.id, part)).copied();
         let is_in = |names: &[String], tool: &str| names.iter().any(|name| name == tool);
         let is_kept = |entry: &PlanEntry, part: usize| {
@@ -100,8 +125,7 @@ impl Plan for Prune {
             let tokens = counter.text(&text);
             Some((text, tokens))
         };
-        let plan = prune::prune(&scene.input, limits, self.whole, is_kept, stub);
-        Ok(plan.into_iter().collect())
+        walk(&is_kept, &stub)
     }
 }
 

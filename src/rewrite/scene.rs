@@ -110,6 +110,21 @@ impl Scene {
         }
     }
 
+    /// The same with another input.
+    pub(super) fn with_input(&self, input: PlanInput) -> Self {
+        Self {
+            tip: self.tip,
+            input,
+            context: self.context.clone(),
+            counts: self.counts.clone(),
+            together: self.together,
+            encoding: self.encoding,
+            purge: self.purge,
+            outline: self.outline.clone(),
+            signature: self.signature.clone(),
+        }
+    }
+
     /// Whether visible entries stand together in it: then its context is not told.
     pub(super) fn is_together(&self) -> bool {
         self.together.is_some()

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
+use crate::model::background::{KnownStart, KnownWork};
 use crate::model::tokens::PictureRule;
 use crate::model::{
     Encoding, EntryId, LargestEntry, Message, Role, Span, Standouts, Summed, TokenCount, Total,
@@ -172,6 +173,8 @@ pub(super) fn unpack_spans(bytes: &[u8]) -> Result<Vec<Span>> {
 
 /// In a summary, in place of a number that is not known; and behind all that stands out, before the settings.
 const NOT_KNOWN: u64 = u64::MAX;
+/// What stands before what works in the background.
+const BACKGROUND: u64 = u64::MAX - 1;
 
 /// A summary as bytes.
 pub(super) fn pack_summary(summary: &Summed) -> Vec<u8> {
@@ -197,7 +200,8 @@ pub(super) fn pack_summary(summary: &Summed) -> Vec<u8> {
     facts.into_iter().for_each(|number| out.number(number));
     out.0.extend(largest.entry.commit.as_bytes());
     out.0.extend(largest.content.as_bytes());
-    let has_more = summary.standouts.is_some() || summary.settings.is_some();
+    let has_last = summary.settings.is_some() || summary.background.is_some();
+    let has_more = summary.standouts.is_some() || has_last;
     if summary.written.is_some() || has_more {
         let (messages, size_bytes) = match summary.written {
             Some(written) => (written.messages, written.size_bytes),
@@ -214,6 +218,18 @@ pub(super) fn pack_summary(summary: &Summed) -> Vec<u8> {
             out.number(depth - next);
             next = depth + 1;
         }
+    }
+    if let Some(known) = &summary.background {
+        out.number(BACKGROUND);
+        out.number(known.covered);
+        out.number(known.open.len() as u64);
+        for start in &known.open {
+            out.number(start.called);
+            out.number(start.at);
+            out.text(&start.id);
+        }
+        out.number(known.calls.len() as u64);
+        known.calls.iter().for_each(|depth| out.number(*depth));
     }
     if let Some(settings) = &summary.settings {
         out.number(NOT_KNOWN);
@@ -278,6 +294,10 @@ pub(super) fn unpack_summary(bytes: &[u8]) -> Option<Summed> {
         let (mut next, mut has_settings) = (0_u64, false);
         while !from.is_done() {
             let step = from.number()?;
+            if step == BACKGROUND {
+                summary.background = Some(unpack_background(&mut from)?);
+                continue;
+            }
             has_settings = step == NOT_KNOWN;
             if has_settings {
                 break;
@@ -299,6 +319,24 @@ pub(super) fn unpack_summary(bytes: &[u8]) -> Option<Summed> {
     from.is_done().then_some(summary)
 }
 
+fn unpack_background(from: &mut Unpacker<'_>) -> Option<KnownWork> {
+    let mut known = KnownWork {
+        covered: from.number()?,
+        ..KnownWork::default()
+    };
+    for _ in 0..from.number()? {
+        known.open.push(KnownStart {
+            called: from.number()?,
+            at: from.number()?,
+            id: from.text()?,
+        });
+    }
+    for _ in 0..from.number()? {
+        known.calls.push(from.number()?);
+    }
+    Some(known)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -318,6 +356,11 @@ mod tests {
         fn summaries_survive(
             stands_out in prop::option::of(prop::collection::btree_set(0..1_u64 << 40, 0..9)),
             settings in prop::option::of(prop::collection::btree_map("[a-z]{0,9}", any::<[u8; 32]>(), 0..5)),
+            background in prop::option::of((
+                any::<u64>(),
+                prop::collection::vec((any::<u64>(), any::<u64>(), "[a-z]{0,9}"), 0..3),
+                prop::collection::vec(any::<u64>(), 0..3),
+            )),
         ) {
             let hash = [7; 32];
             let largest = LargestEntry {
@@ -334,7 +377,13 @@ mod tests {
                 let settings = settings.into_iter();
                 settings.map(|(key, hash)| (key, CommitHash::from_bytes(hash))).collect()
             });
-            let summary = Summed { largest: Some(largest), standouts, settings, ..Summed::default() };
+            let background = background.map(|(covered, open, calls)| KnownWork {
+                covered,
+                open: open.into_iter().map(|(called, at, id)| KnownStart { called, at, id }).collect(),
+                calls,
+            });
+            let largest = Some(largest);
+            let summary = Summed { largest, standouts, settings, background, ..Summed::default() };
             prop_assert_eq!(unpack_summary(&pack_summary(&summary)), Some(summary));
         }
 

@@ -10,6 +10,7 @@ use crate::Error;
 use crate::context::Context;
 use crate::context::{Entry, Mask, MaskedPart};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashPrefix, fingerprint};
+use crate::model::background::{KnownStart, KnownWork};
 use crate::model::query::Query;
 use crate::model::searched::Literals;
 use crate::model::tokens::PictureRule;
@@ -268,8 +269,8 @@ fn what_a_commit_names_must_be_here(make: Make<'_>) {
     });
     // What was refused left nothing behind: the same commits are refused or new as before.
     reading(&*store, |view| {
-        assert_eq!(view.appends_after(Some(&nowhere), &unknown)?, vec![]);
-        assert_eq!(view.appends_after(None, &unknown)?, vec![]);
+        assert_eq!(view.appends_after(Some(&nowhere), &unknown, 9)?, vec![]);
+        assert_eq!(view.appends_after(None, &unknown, 9)?, vec![]);
         assert_eq!(view.references("")?, vec![]);
         assert_eq!(view.ancestors(&nowhere, None, 9)?, vec![]);
         assert!(!view.is_ancestor(&nowhere, &nowhere)?);
@@ -487,12 +488,17 @@ fn appends_are_found_by_parent_and_content(make: Make<'_>) {
                 content,
             },
         );
-        let found = tx.appends_after(Some(&root), &content).expect("it reads");
-        assert_eq!(found, made, "oldest first, and no edit");
-        assert_eq!(tx.appends_after(None, &content).expect("it reads"), vec![]);
+        let found = |most| {
+            tx.appends_after(Some(&root), &content, most)
+                .expect("it reads")
+        };
+        assert_eq!(found(usize::MAX), made, "oldest first, and no edit");
+        assert_eq!(found(2), made[..2]);
+        let none = tx.appends_after(None, &content, usize::MAX);
+        assert_eq!(none.expect("it reads"), vec![]);
         let first = user("0").hash();
         assert_eq!(
-            tx.appends_after(None, &first).expect("it reads"),
+            tx.appends_after(None, &first, 9).expect("it reads"),
             vec![root]
         );
     });
@@ -1202,6 +1208,15 @@ fn summaries_read_back(make: Make<'_>) {
         standouts: (tokens > 2).then(|| Standouts {
             covered: 1 << 40,
             depths: vec![0, 1, tokens, 1 << 30],
+        }),
+        background: (tokens == 7).then(|| KnownWork {
+            covered: 9,
+            open: vec![KnownStart {
+                called: 2,
+                at: 1 << 30,
+                id: "b1".into(),
+            }],
+            calls: vec![8],
         }),
         settings: (tokens == 7 || index.is_some()).then(|| [("model".to_owned(), at(1))].into()),
     };

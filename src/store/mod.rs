@@ -77,8 +77,8 @@ pub use room::{ContentSize, Room, RoomOf, SourceSize};
 pub use search::{Hit, Ranked, Ranking, Scored, Search, SearchMut};
 pub use servers::{Servers, without_password};
 pub use sources::{
-    BlockText, FileStamp, FollowedFile, OriginRow, PressedBlock, Records, ResumeRow, SessionRow,
-    SourceRow, SourceState, Sources, SourcesMut, SourcesOf, UnreadFile,
+    BlockText, FileStamp, FollowedFile, KeptBill, OriginRow, PressedBlock, Records, ResumeRow,
+    SessionRow, SourceRow, SourceState, Sources, SourcesMut, SourcesOf, UnreadFile,
 };
 
 /// Whence somebody looks who wants to see all at once.
@@ -132,6 +132,20 @@ pub trait Store: Send {
     ) -> Result<Box<dyn Tx + '_>> {
         let _ = (branch, contents);
         self.begin(true)
+    }
+
+    /// The same for commits to which nothing refers that stays: an engine that can has them on the disk no later than what the next
+    /// transaction puts there, and its own commit does not wait for that.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::begin_on`].
+    fn begin_loose(
+        &self,
+        branch: Option<&RefName>,
+        contents: &mut dyn FnMut() -> Vec<ContentHash>,
+    ) -> Result<Box<dyn Tx + '_>> {
+        self.begin_on(branch, contents)
     }
 
     /// The same with a wait.

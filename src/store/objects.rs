@@ -63,11 +63,12 @@ pub trait Objects {
     /// Lists the commits whose hash starts with `prefix`, in hash order, at most `limit`.
     fn commits_with_prefix(&self, prefix: &HashPrefix, limit: usize) -> Result<Vec<CommitRow>>;
 
-    /// The children of `parent` (none: the roots) that append `content`, oldest first.
+    /// The children of `parent` (none: the roots) that append `content`, oldest first, at most so many.
     fn appends_after(
         &self,
         parent: Option<&CommitHash>,
         content: &ContentHash,
+        most: usize,
     ) -> Result<Vec<CommitHash>>;
 
     /// Tells the canonical bytes of these contents, one after the other, each with its place among those

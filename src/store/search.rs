@@ -124,6 +124,14 @@ pub trait Search {
     /// The scores are the index's, by words and their number alone: phrases, and what must not be there, are for
     /// the caller to see. Contents that the index doesn't know yet are read.
     fn ranked(&self, ranking: Ranking<'_>, tips: &[CommitHash], is_narrow: bool) -> Result<Ranked>;
+
+    /// The contents that came in after the one with this number, in the order of their numbers, at most so many. Numbers
+    /// only grow, and are of this engine alone.
+    fn contents_since(&self, number: i64, most: usize) -> Result<Vec<(i64, ContentHash)>>;
+
+    /// Those of these contents that are on the paths which end in `tips`, in the order in which they are given: with
+    /// their scores, and with the commits that bring them, as [`Self::ranked`] tells them.
+    fn placed(&self, contents: &[(ContentHash, f32)], tips: &[CommitHash]) -> Result<Vec<Scored>>;
 }
 
 /// Keeping the search index.

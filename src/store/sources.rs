@@ -259,6 +259,17 @@ pub struct UnreadFile {
     pub time: Millis,
 }
 
+/// The replies on the path to where a ref leads, as they were billed last. Derived, as [`FollowedFile`] is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptBill {
+    /// The ref.
+    pub name: String,
+    /// Where it led.
+    pub tip: CommitHash,
+    /// The replies, in the form of whoever keeps them.
+    pub replies: Vec<u8>,
+}
+
 /// A block of a source, unpacked.
 pub(super) struct Block {
     pub(super) source: u64,
@@ -270,6 +281,13 @@ impl Block {
     fn holds(&self, source: u64, at: u64) -> bool {
         self.source == source && self.start <= at && at - self.start < self.bytes.len() as u64
     }
+}
+
+/// What the usage record of a reply says beyond tokens.
+fn detailed(row: &MemoryRow) -> Result<(CommitHash, UsageDetail)> {
+    let detail = UsageDetail::from_text(row.text(1)?);
+    let detail = detail.ok_or_else(|| odd("the usage of", &row.key))?;
+    Ok((row.commit(0)?, detail))
 }
 
 /// Bytes of a source; shorter at its end. `block_at` finds the last block that begins at or before a place, and the
@@ -496,24 +514,35 @@ pub trait Sources: Remembered {
     /// What the usage records of these replies say beyond [`Objects::usage`](super::Objects::usage), where they do.
     fn usage_details(&self, replies: &[CommitHash]) -> Result<HashMap<CommitHash, UsageDetail>> {
         // A name that is not there costs a look of its own, and few replies have one.
-        let rows = match replies {
-            [] => Vec::new(),
-            [one] => remembered::one(self, &USAGE_DETAILS, &one.to_string())?
-                .into_iter()
-                .collect(),
-            _ => remembered::shown(self, &USAGE_DETAILS)?,
-        };
-        let wanted: HashSet<&CommitHash> = replies.iter().collect();
-        let mut details = HashMap::new();
-        for row in rows {
-            let reply = row.commit(0)?;
-            if wanted.contains(&reply) {
-                let detail = UsageDetail::from_text(row.text(1)?);
-                let detail = detail.ok_or_else(|| odd("the usage of", &row.key))?;
-                details.insert(reply, detail);
+        match replies {
+            [] => Ok(HashMap::new()),
+            [one] => {
+                let row = remembered::one(self, &USAGE_DETAILS, &one.to_string())?;
+                row.iter().map(detailed).collect()
+            }
+            _ => {
+                let wanted: HashSet<&CommitHash> = replies.iter().collect();
+                let mut details = self.all_usage_details()?;
+                details.retain(|reply, _| wanted.contains(reply));
+                Ok(details)
             }
         }
-        Ok(details)
+    }
+
+    /// The same of all replies.
+    fn all_usage_details(&self) -> Result<HashMap<CommitHash, UsageDetail>> {
+        let rows = remembered::shown(self, &USAGE_DETAILS)?;
+        rows.iter().map(detailed).collect()
+    }
+
+    /// Whether replies are kept here as they were billed.
+    fn keeps_bills(&self) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Replies as they were billed last: those of these refs, or all. An engine may keep none, or of some refs none.
+    fn kept_bills(&self, _names: Option<&[&str]>) -> Result<Vec<KeptBill>> {
+        Ok(Vec::new())
     }
 
     /// What clients say that all requests of their sessions came to.
@@ -594,6 +623,7 @@ pub trait SourcesMut: Sources + RememberedMut {
         if detail.is_empty() {
             return Ok(());
         }
+        self.forget_bills_with(reply)?;
         let cells = vec![Cell::Commit(*reply), Cell::from(&*detail.to_text())];
         self.remember(Memory(&USAGE_DETAILS), &reply.to_string(), Some(cells))
     }
@@ -602,6 +632,16 @@ pub trait SourcesMut: Sources + RememberedMut {
     fn put_stated_usage(&self, name: &RefName, stated: &StatedUsage) -> Result<()> {
         let cells = vec![Cell::from(&*stated.to_text())];
         self.remember(Memory(&STATED_USAGE), name.as_str(), Some(cells))
+    }
+
+    /// Keeps replies as they were billed, for as long as nothing is counted anew of what was here. An engine may keep none.
+    fn keep_bills(&self, _bills: &[KeptBill]) -> Result<()> {
+        Ok(())
+    }
+
+    /// Forgets replies as they were billed where this one may be among them.
+    fn forget_bills_with(&self, _reply: &CommitHash) -> Result<()> {
+        Ok(())
     }
 
     /// Keeps what a session's file began with; a repeat replaces.

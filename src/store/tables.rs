@@ -176,6 +176,15 @@ pub(super) static FOLLOWED: Table = Table::derived(
 )
 .repair(Repair::Drop)
 .long_key();
+/// Replies as they were billed last.
+pub(super) static BILLED: Table = Table::derived(
+    "billed",
+    &["name", "tip", "until", "replies"],
+    "replies as they were billed",
+)
+.repair(Repair::Drop)
+.purge(Purge::Empty)
+.only(Only::Files);
 /// Files that could not be read.
 pub(super) static UNREAD: Table = Table::derived(
     "unread",
@@ -236,7 +245,7 @@ pub(super) static WORDS: Table = Table::derived(
 .repair(Repair::Drop);
 
 /// All of them, by name.
-pub(super) static TABLES: [&Table; 42] = [
+pub(super) static TABLES: [&Table; 43] = [
     &Table::of(
         "adopted",
         &["id", "session", "theirs", "ours"],
@@ -247,6 +256,7 @@ pub(super) static TABLES: [&Table; 42] = [
         &["operation", "name", "client", "run"],
         RoomOf::Names,
     ),
+    &BILLED,
     &Table::of("bodies", &["content", "encoding", "body"], RoomOf::Messages).unsealed(),
     &Table::derived(
         "checkpoints",
@@ -411,7 +421,7 @@ pub(super) fn purged(purge: Purge, without: Only) -> impl Iterator<Item = &'stat
 }
 
 /// The tables that a repair empties.
-pub(super) fn dropped() -> impl Iterator<Item = &'static Table> {
-    let wanted = |table: &&&Table| table.repair == Repair::Drop;
+pub(super) fn dropped(without: Only) -> impl Iterator<Item = &'static Table> {
+    let wanted = move |table: &&&Table| table.repair == Repair::Drop && table.only != Some(without);
     TABLES.iter().filter(wanted).copied()
 }

@@ -213,6 +213,7 @@ impl Repo {
             tx.set_tag_note(tag, None)?;
         }
         purged.unfinished = concluded(&*self.store, tx, call)?;
+        self.forget_vectors()?;
         purged.asides = self.erase_aside(call, &erasure.contents, what.pattern);
         Ok(purged)
     }

@@ -112,6 +112,7 @@ impl Repo {
         } else {
             tx.count_collection()?;
             tx.commit()?;
+            self.forget_vectors()?;
         }
         self.store
             .recompress(&mut |done, all| progress(GcStep::Compressing(done, all)))?;

@@ -159,6 +159,7 @@ impl Repo {
             }
         }
         purged.unfinished = concluded(&*self.store, tx, call)?;
+        self.forget_vectors()?;
         purged.asides = self.erase_aside(call, &gone, None);
         Ok(purged)
     }

@@ -23,7 +23,7 @@ const IMAGE_TYPES: [(&str, &str); 4] = [
 ];
 
 /// The media type of a picture, if providers take it: as it was said, or by the first bytes.
-pub(super) fn image_type(said: Option<&str>, data: &str) -> Option<&'static str> {
+pub fn image_type(said: Option<&str>, data: &str) -> Option<&'static str> {
     let taken = IMAGE_TYPES
         .into_iter()
         .find(|(media_type, beginning)| match said {
@@ -95,6 +95,6 @@ pub(super) fn split_data_url(url: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether a file's id is one of Anthropic's: these begin with `file_`, OpenAI's with `file-`.
-pub(super) fn is_anthropic_file(id: &str) -> bool {
+pub fn is_anthropic_file(id: &str) -> bool {
     id.starts_with("file_")
 }

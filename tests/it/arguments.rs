@@ -59,6 +59,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       setup        Set up your coding agents to use tract, or take that back
       import       Bring in sessions of coding agents, and other conversations
       export       Write a session file, or a page to read
+      dataset      Write conversations as rows of a data set
       resume       Continue from a commit in a new session of a tool
       demo         Try tract on a bundled session
     Look
@@ -73,6 +74,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       audit        List what a compaction took away, and what of it is still there
       blame        Say where messages came from
     Make it smaller
+      shrink       Make the context fit: old tool outputs first, then the oldest messages
       prune        Replace old, big tool outputs with one line each; the calls stay
       drop         Hide the messages, or parts of messages, that you name
       truncate     Hide the oldest messages; the task and pinned ones stay

@@ -189,6 +189,12 @@ fn a_guard_before_a_compaction_names_what_runs_without_its_secrets() {
         "{told}"
     );
     assert!(!told.contains(&secret), "{told}");
+    let told = session.sandbox.ok(&["guard"]);
+    assert!(
+        told.contains("shell bq8y") && told.contains("./serve"),
+        "{told}"
+    );
+    assert!(!told.contains(&secret), "{told}");
 }
 
 /// A rewind takes back what was said, not what runs.
@@ -275,6 +281,13 @@ fn what_was_started_long_ago_is_told_in_a_long_session() {
         status.contains("shell bq7x") && status.lines().count() == 1,
         "{status}"
     );
+    assert_eq!(
+        session.status(),
+        status,
+        "from what is kept of the first look"
+    );
     session.ended("bq7x");
     assert_eq!(session.status(), "");
+    let checked = session.sandbox.ok(&["fsck"]);
+    assert!(checked.contains("no damage"), "{checked}");
 }

@@ -96,7 +96,7 @@ fn edits_of_a_file_stand_under_the_prompts_that_they_were_made_for() {
     exit code: 2
     --- stderr
     error: no tool call names the file 'oop.rs'
-    hint: tract log --files lists the files that were edited
+    hint: the end of a path is enough: lib.rs; tract log --files lists what this conversation edited
     "#);
     insta::assert_snapshot!(sandbox.tract(&["log", "--files"]), @r#"
     +1  −1   1 edit            672fe3e  2026-03-14 12:10:00  /w/docs/loop.md

@@ -48,7 +48,7 @@ fn replies_are_priced_once_however_many_records_and_sessions_have_them() {
     ");
     assert_snapshot!(sandbox.tract(&["cost", "--since", "2026-11-21"]), @"
     --- stderr
-    No reply here was counted by its provider
+    No reply of that time was counted by its provider
     ");
 }
 
@@ -777,17 +777,45 @@ fn requests_that_no_reply_shows_are_a_row_of_their_own() {
         let told = sandbox.ok(&["cost", "--by", by]);
         assert!(told.trim_end().ends_with("$0.49"), "{by}: {told}");
     }
-    // Nobody says when they were made, or behind which reply.
+    // They count where all replies of their session do. Nobody says when they were made, or behind which reply.
+    let told = sandbox.tract(&["cost", "--since", "2026-01-01"]);
+    assert!(
+        told.contains("(other requests)") && told.contains("$0.49"),
+        "{told}"
+    );
     for asked in [
         ["cost", "main"].as_slice(),
-        &["cost", "--since", "2026-01-01"],
+        &["cost", "--since", "2026-11-20T10:00:09"],
     ] {
-        let told = sandbox.ok(asked);
+        let told = sandbox.tract(asked);
+        assert!(!told.contains("(other requests)"), "{told}");
         assert!(
-            !told.contains("other requests") && told.contains("$0.47"),
+            told.contains("note: without requests that no reply shows"),
             "{told}"
         );
     }
+    let told = sandbox.ok(&["api", "cost", r#"{"rev":"main"}"#]);
+    assert!(told.contains(r#""without_other_requests":true"#), "{told}");
+    // Nothing is taken for free.
+    let unlisted = grown.replace("claude-haiku-4-5", "mill-1");
+    let other = Sandbox::new();
+    other.write(
+        "session.jsonl",
+        unlisted.replace(
+            &state(9_000, 2_300).replace("claude-haiku-4-5", "mill-1"),
+            &state(8_000, 2_000).replace("claude-haiku-4-5", "mill-1"),
+        ),
+    );
+    other.ok(&["import", "session.jsonl"]);
+    let told = other.tract(&["cost"]);
+    let row = told.lines().find(|it| it.starts_with("(other requests)"));
+    assert!(row.is_some_and(|row| row.ends_with("no price")), "{told}");
+    assert!(
+        told.contains(
+            "other requests without a price: 4,200 tokens of mill-1, which the list does not have"
+        ),
+        "{told}"
+    );
     // A client that says less than its replies do says nothing.
     sandbox.write("session.jsonl", grown + &state(7_000, 2_300));
     sandbox.ok(&["import", "session.jsonl"]);
@@ -940,6 +968,11 @@ fn in_a_home_it_is_of_the_directory_and_of_all_where_that_is_asked_for() {
     assert_eq!(paid("mill", &["--by", "day"]), (some("1"), true));
     assert_eq!(paid("mill", &["--all"]), (some("3"), false));
     assert_eq!(paid("", &[]), (some("3"), false));
+    // Where a directory has none, it says who has.
+    std::fs::create_dir_all(home.join("barn")).expect("made");
+    let told = run("barn", &["cost"]);
+    let says = "No reply of this directory was counted by its provider, but 2 replies of [SANDBOX]/home/shop, and 1 of 1 other directory";
+    assert!(told.contains(says), "{told}");
     let told = run("", &["cost", "--by", "account"]);
     assert!(told.contains("/.claude  3  "), "{told}");
     let told = run("", &["cost", "--by", "block"]);
@@ -997,4 +1030,84 @@ fn a_budget_of_money_stands_in_the_status_and_ends_a_check_with_1() {
     );
     let told = sandbox.tract(&["api", "cost", r#"{"check":true,"all":true}"#]);
     assert!(told.contains("it stands alone"), "{told}");
+}
+
+#[test]
+fn a_budget_of_a_directory_is_of_what_ran_in_it_and_a_hook_tells_it_when_asked() {
+    let sandbox = Sandbox::new();
+    for (at, directory) in ["/home/ada/mill/wheel", "/home/ada/shop"]
+        .iter()
+        .enumerate()
+    {
+        let file = format!("{at}.jsonl");
+        sandbox.write(&file, ran_in(directory, at, "2026-03-14"));
+        sandbox.ok(&["import", &file]);
+    }
+    for (odd, says) in [
+        ("mill=5", "'mill' is not a full path"),
+        ("5,6", "it says twice what all may cost"),
+        ("/home/ada=much", "'much' is no amount of US dollars"),
+    ] {
+        let told = sandbox.tract(&["config", "budget.day", odd]);
+        assert!(
+            told.contains("exit code: 2") && told.contains(says),
+            "{told}"
+        );
+    }
+    sandbox.ok(&["config", "budget.day", "1, /home/ada/mill/=0.009"]);
+    assert_eq!(
+        sandbox.ok(&["config", "budget.day"]),
+        "1,/home/ada/mill=0.009\n"
+    );
+    assert_snapshot!(sandbox.tract(&["cost", "--check"]), @"
+    today                    $0.01 of $1.00 (1%)
+    today in /home/ada/mill  $0.0075 of $0.0090 (83%)
+    ");
+    let status = sandbox.ok(&["status"]);
+    assert!(
+        status.contains("$0.0075 of $0.0090 (83%) today in /home/ada/mill"),
+        "{status}"
+    );
+    let told = sandbox.ok(&["api", "cost", r#"{"check":true}"#]);
+    assert!(told.contains(r#""directory":"/home/ada/mill""#), "{told}");
+    // A hook says nothing unless it is asked to.
+    let hook = |event: &str| {
+        let asked = json!({"hook_event_name": event, "source": "startup", "session_id": "x"});
+        sandbox.tract_with(&["guard", "--hook"], asked.to_string())
+    };
+    assert_eq!(hook("UserPromptSubmit").trim(), "");
+    sandbox.ok(&["config", "budget.tell", "true"]);
+    assert_snapshot!(hook("UserPromptSubmit"), @"
+    <tract_budget>
+    What the replies of models have cost, at list prices, of what the user has set with tract:
+    today in /home/ada/mill: $0.0075 of $0.0090 (83%). It is nearly used up.
+    </tract_budget>
+    ");
+    assert_eq!(hook("SessionStart"), hook("UserPromptSubmit"));
+}
+
+#[test]
+fn who_wants_what_programs_read_is_told_the_line_to_type() {
+    let sandbox = Sandbox::new();
+    for (typed, wanted) in [
+        (&["cost", "--json"][..], "tract api cost"),
+        (
+            &["cost", "--by", "day", "-n", "3", "--json"],
+            r#"tract api cost '{"by":"day","limit":3}'"#,
+        ),
+        (
+            &["cost", "--csv", "--misses", "main"],
+            r#"tract api cost '{"rev":"main","misses":true}'"#,
+        ),
+        (&["log", "--json"], "tract api log"),
+    ] {
+        let told = sandbox.tract(typed);
+        let hint = told
+            .lines()
+            .find_map(|it| it.strip_prefix("hint: programs ask with: "));
+        assert_eq!(hint, Some(wanted), "{told}");
+        assert!(told.starts_with("exit code: 2"), "{told}");
+    }
+    let told = sandbox.tract(&["cost", "--jsom"]);
+    assert!(told.contains("hint: tract cost --help"), "{told}");
 }

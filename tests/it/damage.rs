@@ -158,6 +158,7 @@ fn with_every_kind_of_row() -> Sandbox {
         &["log", "-n", "0"],
         &["find", "-F", "flour"],
         &["--on", "alike", "status"],
+        &["cost"],
         &["fsck"],
     ] {
         sandbox.ok(command);
@@ -272,6 +273,7 @@ fn ask(directory: &Path, commits: &[CommitHash]) -> Answers {
             };
             let mut out = Vec::new();
             let options = ExportOptions {
+                prices: None,
                 format,
                 now: Millis(0),
                 session: None,

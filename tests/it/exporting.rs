@@ -176,3 +176,146 @@ fn of_two_sessions_that_say_the_same_the_one_that_is_named_is_written() {
         );
     }
 }
+
+/// The forms of frameworks.
+const FORMS: [&str; 3] = ["ui-message", "pydantic-ai", "otel"];
+
+/// What a model is sent, without what no form holds: white space in the arguments of calls, where instructions are cut
+/// into texts, and that they are a developer's.
+fn sent(sandbox: &Sandbox, rev: &str) -> Vec<Value> {
+    let text = sandbox.ok(&["compile", rev, "--format", "openai"]);
+    let mut sent: Value = serde_json::from_str(&text).expect("JSON");
+    if let Value::Object(request) = &mut sent {
+        sent = request.remove("messages").expect("messages");
+    }
+    let mut messages = sent.as_array().expect("a list").clone();
+    for message in &mut messages {
+        if message["role"] == "developer" {
+            message["role"] = "system".into();
+        }
+        if message["role"] == "system"
+            && let Some(texts) = message["content"].as_array()
+        {
+            let texts = texts.iter().filter_map(|part| part["text"].as_str());
+            message["content"] = texts.collect::<String>().into();
+        }
+        // pydantic-ai has no names of files.
+        let parts = message.get_mut("content").and_then(Value::as_array_mut);
+        for part in parts.into_iter().flatten() {
+            if let Some(file) = part.get_mut("file").and_then(Value::as_object_mut) {
+                file.remove("filename");
+            }
+        }
+        let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+        for call in calls.into_iter().flatten() {
+            // A call that is no function's is one.
+            if let Some(custom) = call.get("custom").cloned() {
+                *call = serde_json::json!({"id": call["id"], "type": "function",
+                    "function": {"name": custom["name"], "arguments": custom["input"]}});
+            }
+            let arguments = &mut call["function"]["arguments"];
+            let parsed = arguments.as_str().map(serde_json::from_str::<Value>);
+            if let Some(Ok(parsed)) = parsed {
+                *arguments = parsed;
+            }
+        }
+    }
+    messages
+}
+
+/// How many replies were billed, and what for.
+fn billed(sandbox: &Sandbox) -> Value {
+    let told: Value = serde_json::from_str(&sandbox.ok(&["api", "cost", "{}"])).expect("JSON");
+    told["total"].clone()
+}
+
+#[test]
+fn what_a_framework_is_given_comes_back_and_is_paid_for_once() {
+    let fixtures = [
+        ("claude-code/compaction.jsonl", "claude.jsonl"),
+        ("claude-code/agent-progress.jsonl", "agents.jsonl"),
+        ("codex/plain.jsonl", "rollout.jsonl"),
+        ("gemini/plain.json", "chat.json"),
+    ];
+    for (fixture_name, name) in fixtures {
+        let sandbox = Sandbox::empty();
+        sandbox.write(name, fixture(fixture_name));
+        sandbox.ok(&["import", name]);
+        let (before, paid) = (sent(&sandbox, "HEAD"), billed(&sandbox));
+        for form in FORMS {
+            let file = format!("again-{form}.json");
+            sandbox.ok(&["export", "--format", form, "-o", &file]);
+            sandbox.ok(&["import", &file, "--as", form]);
+            assert_eq!(sent(&sandbox, form), before, "{fixture_name} as {form}");
+            assert_eq!(billed(&sandbox), paid, "{fixture_name} as {form}");
+        }
+        sandbox.ok(&["fsck"]);
+    }
+}
+
+#[test]
+fn what_is_hidden_stays_out_of_a_frameworks_form_and_what_is_secret_too() {
+    let key = format!("sk-ant-api03-{}", "aB3dE6gH9jK2mN5pQ8".repeat(5));
+    let sandbox = Sandbox::with_messages(&[
+        ("user", "Name a river."),
+        ("assistant", "The Elbe."),
+        ("user", &format!("The key is {key}.")),
+        ("assistant", "Noted."),
+        ("user", "And a lake?"),
+        ("assistant", "The Müritz."),
+    ]);
+    sandbox.ok(&["drop", ":2"]);
+    for form in FORMS {
+        let refused = sandbox.tract(&["export", "--format", form]);
+        assert!(refused.starts_with("exit code: 1"), "{form}: {refused}");
+        let file = format!("{form}.json");
+        sandbox.ok(&["export", "--format", form, "--redact", "-o", &file]);
+        let text = std::fs::read_to_string(sandbox.work().join(&file)).expect("written");
+        assert!(
+            !text.contains(&key) && text.contains("[redacted:"),
+            "{text}"
+        );
+        assert!(!text.contains("Elbe") && text.contains("Müritz"), "{text}");
+        sandbox.ok(&["import", &file, "--as", form]);
+        let texts = sandbox.ok(&["compile", form, "--format", "text"]);
+        assert!(
+            texts.contains("And a lake?") && texts.contains("[redacted:"),
+            "{texts}"
+        );
+    }
+}
+
+#[test]
+fn a_trace_tells_what_replies_cost() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("session.jsonl", crate::importing::SESSION);
+    sandbox.ok(&["import", "session.jsonl"]);
+    let told: Value =
+        serde_json::from_str(&sandbox.ok(&["export", "--format", "otel"])).expect("JSON");
+    let spans = told["resourceSpans"][0]["scopeSpans"][0]["spans"]
+        .as_array()
+        .expect("spans");
+    let of = |span: &Value, key: &str| {
+        let attributes = span["attributes"].as_array().expect("a list");
+        let found = attributes.iter().find(|it| it["key"] == key);
+        found.map(|it| it["value"].clone())
+    };
+    let costs: Vec<f64> = spans
+        .iter()
+        .filter_map(|span| of(span, "gen_ai.usage.cost")?["doubleValue"].as_f64())
+        .collect();
+    let counted = spans
+        .iter()
+        .filter(|span| of(span, "gen_ai.usage.input_tokens").is_some());
+    assert!(!costs.is_empty());
+    assert_eq!(costs.len(), counted.count());
+    assert!(costs.iter().all(|cost| *cost > 0.0));
+    // Each span stands in a trace with a span of its agent.
+    for span in spans.iter().filter(|span| !span["parentSpanId"].is_null()) {
+        let parent = spans
+            .iter()
+            .find(|it| it["spanId"] == span["parentSpanId"])
+            .expect("a parent");
+        assert_eq!(parent["traceId"], span["traceId"]);
+    }
+}

@@ -138,19 +138,25 @@ fn names_that_lists_show_are_taken_and_unknown_ones_are_errors() {
     exit code: 2
     --- stderr
     error: no session ran in '/home/nobody'
-    hint: tract import --list lists the sessions of this directory
+    hint: sessions ran in /home/mara/tally
     ");
     insta::assert_snapshot!(find("--tool", "Bsh"), @r"
     exit code: 2
     --- stderr
     error: no message calls the tool 'Bsh'
-    hint: tract cost --by tool lists the tools that were called
+    hint: did you mean Bash?
+    ");
+    insta::assert_snapshot!(find("--tool", "quarry"), @r"
+    exit code: 2
+    --- stderr
+    error: no message calls the tool 'quarry'
+    hint: this conversation calls Edit, Bash, Read, Grep
     ");
     insta::assert_snapshot!(find("--path", "src/prase.rs"), @r"
     exit code: 2
     --- stderr
     error: no tool call names the file 'src/prase.rs'
-    hint: tract log --files lists the files that were edited
+    hint: the end of a path is enough: lib.rs; tract log --files lists what this conversation edited
     ");
     // What exists, and has no such message.
     for (option, name) in [
@@ -174,7 +180,7 @@ fn names_that_lists_show_are_taken_and_unknown_ones_are_errors() {
     ] {
         let said = sandbox.tract(&[command, &["--tool", "Bsh"]].concat());
         let wanted = "exit code: 2\n--- stderr\nerror: no message calls the tool 'Bsh'\n\
-            hint: tract cost --by tool lists the tools that were called\n";
+            hint: did you mean Bash?\n";
         assert_eq!(said, wanted, "{command:?}");
     }
     // What is called, and of which there is nothing to prune, and nothing in between.
@@ -236,14 +242,16 @@ fn what_was_edited_is_found_and_what_it_was_before() {
     b48c3e7  2026-03-14 12:03:00  assistant    main:2
         which door?
     a312e18  2026-03-14 12:02:00  user         main:1 (another text now)
-        (taken back on 2026-03-14 12:05:00; chosen instead: a312e18 open the green door)
+        (taken back on 2026-03-14 12:05:00; chosen instead: 75eed5b open the green door)
         open the red door
     ");
+    let shown = sandbox.ok(&["show", "75eed5b"]);
+    assert!(shown.contains(edit), "{shown}");
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", "RED", "--op", "append"]), @r"
     0919c9b  2026-03-14 12:04:00  user  main:3
         the red one
     a312e18  2026-03-14 12:02:00  user  main:1 (another text now)
-        (taken back on 2026-03-14 12:05:00; chosen instead: a312e18 open the green door)
+        (taken back on 2026-03-14 12:05:00; chosen instead: 75eed5b open the green door)
         open the red door
     ");
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", "e", "HEAD~2"]), @r"
@@ -634,4 +642,78 @@ fn what_was_done_to_a_file_of_windows_is_told_by_its_path() {
         let told = sandbox.tract_with(&["api"], format!("{request}\n"));
         assert!(told.contains("Edit"), "{path}: {told}");
     }
+}
+
+#[test]
+fn what_is_no_search_says_what_to_type() {
+    let sandbox =
+        Sandbox::with_messages(&[("user", "open the red door"), ("assistant", "which door?")]);
+    insta::assert_snapshot!(sandbox.tract(&["find", "door", "-red"]), @r"
+    exit code: 2
+    --- stderr
+    error: unexpected argument '-r' found
+    hint: words to leave out stand behind --: tract find -- WORD -WORD
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "--", "door", "-red"]), @r"
+    b48c3e7  2026-03-14 12:03:00  assistant  main:2
+        which door?
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "x"]), @r"
+    exit code: 2
+    --- stderr
+    error: the words to find: a word has two letters or more
+    hint: tract find -F TEXT finds any text as it is
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "door", "HEAD~1..HEAD"]), @r"
+    exit code: 2
+    --- stderr
+    error: HEAD~1..HEAD is a range; one commit says in whose history to look
+    hint: tract find door HEAD
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "door", "--tool", "Bash"]), @r"
+    exit code: 2
+    --- stderr
+    error: no message calls the tool 'Bash'
+    hint: no tool is called in this conversation
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "door", "--directory", "/nowhere"]), @r"
+    exit code: 2
+    --- stderr
+    error: no session ran in '/nowhere'
+    hint: no session here says where it ran
+    ");
+}
+
+/// With REV too: a restore where the conversation has it hidden, a copy where it does not have it, nothing where it
+/// stands.
+#[test]
+fn the_way_back_leads_to_the_conversation_that_commands_act_on() {
+    let sandbox = Sandbox::with_messages(&[
+        ("user", "open the red door"),
+        ("assistant", "which door?"),
+        ("user", "the red one"),
+    ]);
+    sandbox.ok(&["branch", "other"]);
+    sandbox.ok(&["drop", ":1", "--force"]);
+    let back = |rev: &[&str]| {
+        let found = sandbox.ok(&[&["find", "-F", "the red door"], rev].concat());
+        let back = found
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("back: "));
+        back.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(back(&[]), ["tract restore a312e18"]);
+    assert_eq!(back(&["main"]), ["tract restore a312e18"]);
+    assert_eq!(back(&["HEAD"]), ["tract restore a312e18"]);
+    sandbox.ok(&["checkout", "other"]);
+    assert_eq!(back(&["main"]), [""; 0], "it stands here");
+    sandbox.ok(&["checkout", "main"]);
+    sandbox.ok(&["restore", "a312e18"]);
+    assert_eq!(back(&["HEAD~1"]), [""; 0], "it was brought back");
+    sandbox.ok(&["checkout", "HEAD~1"]);
+    assert_eq!(
+        back(&[]),
+        [""; 0],
+        "nothing can be brought back to a detached HEAD"
+    );
 }

@@ -325,9 +325,9 @@ fn a_hook_that_fails_stops_nothing_and_says_why() {
     assert_eq!(dump(&sandbox), before);
     insta::assert_snapshot!(sandbox.ok(&["status"]), @r"
     On main, HEAD dbc1344
-    Guard    failed at PreCompact 2026-03-14 12:10:00: /nowhere/x.jsonl: no such file or directory
-    Guard    failed at Stop 2026-03-14 12:07:00: there is nothing to guard at the event Stop
-    Guard    failed at an event 2026-03-14 12:09:00: the hook's JSON on standard input: 'transcript_path': a list where a path is wanted
+    Guard    failed at PreCompact 2026-03-14 12:10:00 in this directory: /nowhere/x.jsonl: no such file or directory
+    Guard    failed at Stop 2026-03-14 12:07:00 in this directory: there is nothing to guard at the event Stop
+    Guard    failed at an event 2026-03-14 12:09:00 in this directory: the hook's JSON on standard input: 'transcript_path': a list where a path is wanted
     Context  1 message
     Tokens   8 (no budget set)
              user 100%   largest: one 5 (:1)

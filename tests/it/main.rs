@@ -46,6 +46,7 @@ mod cluster;
 #[path = "../conditions.rs"]
 mod conditions;
 mod damage;
+mod data_sets;
 mod databases;
 mod demo;
 mod diff;
@@ -79,6 +80,7 @@ mod naming;
 mod nesting;
 mod odd_records;
 
+mod meaning;
 #[path = "../oracles/mod.rs"]
 mod oracles;
 #[cfg(unix)]
@@ -153,6 +155,7 @@ mod shells;
 mod showing;
 #[cfg(unix)]
 mod shown;
+mod shrinking;
 mod standing;
 mod surgery_laws;
 mod talking;

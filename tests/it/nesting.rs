@@ -232,6 +232,7 @@ fn wrong(
         compile(&messages, &repo.settings(&context)?, &options)?;
     }
     let options = ExportOptions {
+        prices: None,
         format,
         now: Millis(0),
         session: None,

@@ -92,7 +92,7 @@ fn only_the_outputs_that_are_meant() {
     exit code: 2
     --- stderr
     error: no message calls the tool 'bash'
-    hint: tract cost --by tool lists the tools that were called
+    hint: this conversation calls read_file
     ");
     insta::assert_snapshot!(some(&["--larger-than", "500"]), @r"
     --- stderr

@@ -177,6 +177,7 @@ fn an_untouched_session_comes_back_as_it_was() {
         let repo = Repo::ephemeral().unwrap();
         let report = take(&repo, &path);
         let options = ExportOptions {
+            prices: None,
             format: report.format,
             now: Millis(0),
             session: None,

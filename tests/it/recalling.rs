@@ -6,6 +6,8 @@ use std::process::Command;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -413,8 +415,85 @@ fn what_goes_on_elsewhere_was_not_taken_back() {
     assert!(!back(&sandbox), "HEAD is there");
     sandbox.ok(&["checkout", "main"]);
     assert!(back(&sandbox));
+    sandbox.ok(&["checkout", "main/leaf-1^"]);
+    let found = sandbox.ok(&["find", "cat"]);
+    let prompt = found.lines().skip_while(|line| !line.contains("HEAD:"));
+    let prompt: Vec<&str> = prompt.take(2).collect();
+    assert_eq!(
+        prompt.get(1),
+        Some(&"    Draw a cat."),
+        "a detached HEAD has it: {found}"
+    );
+    sandbox.ok(&["checkout", "main"]);
     sandbox.ok(&["branch", "zebra", "main/leaf-1"]);
     assert!(!back(&sandbox), "a branch goes on with it");
+}
+
+/// What one branch takes back, and another one has: HEAD decides where it has it.
+#[test]
+fn what_another_branch_has_was_not_taken_back() {
+    let sandbox = Sandbox::with_messages(&[
+        ("user", "The sluice opens left."),
+        ("assistant", "The sluice opens right."),
+    ]);
+    sandbox.ok(&["branch", "other"]);
+    sandbox.ok(&["drop", ":2"]);
+    let mark = || {
+        let found = sandbox.ok(&["find", "sluice right"]);
+        let right = found.find("The sluice opens right.").expect("it is found");
+        (found[..right].contains("(taken back"), found)
+    };
+    let (is_marked, found) = mark();
+    assert!(is_marked, "HEAD has dropped it: {found}");
+    sandbox.ok(&["checkout", "HEAD~2"]);
+    let (is_marked, found) = mark();
+    assert!(!is_marked && found.contains("other:2"), "{found}");
+    sandbox.ok(&["checkout", "main"]);
+    sandbox.ok(&["branch", "-d", "other"]);
+    sandbox.ok(&["checkout", "HEAD~1"]);
+    let (is_marked, found) = mark();
+    assert!(!is_marked && found.contains("HEAD:2"), "{found}");
+}
+
+/// An id of another project is missed in the words in which one is that is nowhere.
+#[test]
+fn an_error_does_not_say_whether_another_project_has_it() {
+    if is_left_out("the repository of a home directory") {
+        return;
+    }
+    let mut runner = TestRunner::deterministic();
+    let mut of = |project: usize| {
+        let mut indices = std::iter::repeat_with(|| {
+            let tree = any::<Index>().new_tree(&mut runner);
+            tree.expect("made").current()
+        });
+        let index = indices.find(|index| index.index(PROJECTS.len()) == project);
+        Session {
+            project: index.expect("one of them"),
+            turns: 2,
+            is_compacted: true,
+            fork_of: None,
+        }
+    };
+    let home = Home::of(&[of(0), of(1)]);
+    let mut client = Client::of(home.command("amber", &["mcp"]));
+    let told = client.told("recall", json!({ "query": "zephyr1x0q", "where": "all" }));
+    let line = told.lines().nth(1).expect("a message");
+    let theirs = line.split(' ').next().expect("an id");
+    let nowhere = "0123456789ab";
+    for form in [
+        "", "~1", "~999", "^", ":2", ":999", "#0", "#99", "..:1", "@{1}",
+    ] {
+        for (tool, key) in [("read", "id"), ("dropped", "compaction"), ("pin", "id")] {
+            let mut missed = |id: &str| {
+                let named = format!("{id}{form}");
+                let (told, is_error) = client.call(tool, json!({ key: named }));
+                assert!(is_error, "{tool} {named}: {told}");
+                told.replace(id, "ID")
+            };
+            assert_eq!(missed(theirs), missed(nowhere), "{tool} {form}");
+        }
+    }
 }
 
 /// The answer stands before the questions, whoever asked them and a memory's results beside them.

@@ -56,6 +56,16 @@ fn why_does_this_file_say_that() {
 }
 
 #[test]
+fn a_data_set_of_my_sessions() {
+    run("A data set of my sessions");
+}
+
+#[test]
+fn my_traces_belong_in_langfuse_phoenix_or_jaeger() {
+    run("My traces belong in Langfuse, Phoenix or Jaeger");
+}
+
+#[test]
 fn two_runs_differ() {
     run("Two runs differ");
 }
@@ -94,5 +104,5 @@ fn hooks() {
 #[test]
 fn every_recipe_is_run() {
     let titles = RECIPES.lines().filter(|line| line.starts_with("## "));
-    assert_eq!(titles.count(), 8);
+    assert_eq!(titles.count(), 10);
 }

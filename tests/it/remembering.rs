@@ -64,16 +64,18 @@ impl Client {
         answer
     }
 
+    /// What a tool answers, with all that stands beside the text.
+    fn result(&mut self, tool: &str, arguments: Value) -> Value {
+        let asked = json!({ "name": tool, "arguments": arguments });
+        self.ask("tools/call", asked)["result"].take()
+    }
+
     /// What a tool says, and whether it is an error.
     pub fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
-        let answer = self.ask(
-            "tools/call",
-            json!({ "name": tool, "arguments": arguments }),
-        );
-        let result = &answer["result"];
+        let result = self.result(tool, arguments);
         let text = result["content"][0]["text"]
             .as_str()
-            .unwrap_or_else(|| panic!("{answer}"));
+            .unwrap_or_else(|| panic!("{result}"));
         (text.to_owned(), result["isError"] == true)
     }
 
@@ -231,6 +233,198 @@ fn an_agent_remembers_what_its_compaction_removed() {
         .as_str()
         .expect("a text");
     assert!(text.contains("heliotrope-47"), "{text}");
+}
+
+/// What of a value does not fit a schema, as far as these schemas go.
+fn misfit(schema: &Value, value: &Value, at: &str) -> Option<String> {
+    let kinds = match &schema["type"] {
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        kind => kind.as_str().into_iter().collect::<Vec<_>>(),
+    };
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    if !kinds.is_empty() && !kinds.contains(&kind) {
+        return Some(format!("{at}: {value} is no {kinds:?}"));
+    }
+    match value {
+        Value::Object(fields) => {
+            let known = &schema["properties"];
+            let required = schema["required"].as_array().into_iter().flatten();
+            let missing = required
+                .filter_map(Value::as_str)
+                .find(|name| !fields.contains_key(*name));
+            if let Some(name) = missing {
+                return Some(format!("{at}: no {name}"));
+            }
+            let mut fields = fields.iter();
+            fields.find_map(|(name, value)| match known.get(name) {
+                Some(schema) => misfit(schema, value, &format!("{at}.{name}")),
+                None => Some(format!("{at}: {name} is in no schema")),
+            })
+        }
+        Value::Array(values) => {
+            let item = |(number, value)| {
+                let schema = schema["prefixItems"]
+                    .get(number)
+                    .unwrap_or(&schema["items"]);
+                misfit(schema, value, &format!("{at}[{number}]"))
+            };
+            values.iter().enumerate().find_map(item)
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn each_tool_answers_as_its_schema_says_and_says_the_same_in_words() {
+    let sandbox = Sandbox::new();
+    session(&sandbox);
+    let mut client = Client::new(&sandbox);
+    let listed = client.ask("tools/list", json!({}))["result"]["tools"].take();
+    let schemas: Vec<(String, Value)> = listed
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|tool| {
+            let arguments = tool["inputSchema"]["properties"]
+                .as_object()
+                .expect("an object");
+            for (name, argument) in arguments {
+                assert!(argument["description"].is_string(), "{tool}: {name}");
+            }
+            assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+            (
+                tool["name"].as_str().expect("a name").to_owned(),
+                tool["outputSchema"].clone(),
+            )
+        })
+        .collect();
+    assert_eq!(schemas.len(), 6);
+    let asked = [
+        ("recall", json!({ "query": "heliotrope" })),
+        ("recall", json!({ "query": "nothing of the kind" })),
+        ("read", json!({ "id": ":1", "around": 9 })),
+        ("read", json!({ "id": ":1", "page": 9 })),
+        ("dropped", json!({})),
+        ("did", json!({ "path": "src/parser.rs" })),
+        ("did", json!({ "command": "never run" })),
+        ("context", json!({})),
+        ("pin", json!({ "id": ":1" })),
+        ("pin", json!({ "id": ":1" })),
+    ];
+    for (tool, arguments) in asked {
+        let result = client.result(tool, arguments.clone());
+        let data = &result["structuredContent"];
+        let (_, schema) = schemas
+            .iter()
+            .find(|(name, _)| name == tool)
+            .expect("listed");
+        assert_eq!(misfit(schema, data, tool), None, "{arguments}: {data}");
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        // Nothing is said in one that is not said in the other.
+        for note in data["notes"].as_array().into_iter().flatten() {
+            assert!(
+                text.contains(note.as_str().expect("a text")),
+                "{note}: {text}"
+            );
+        }
+        for part in data["parts"].as_array().into_iter().flatten() {
+            for found in part["found"].as_array().expect("a list") {
+                let id = found["id"].as_str().expect("an id");
+                assert!(text.contains(id), "{id}: {text}");
+            }
+        }
+        for message in data["messages"].as_array().into_iter().flatten() {
+            let said = message["text"].as_str().expect("a text");
+            assert!(text.contains(said), "{said}: {text}");
+        }
+    }
+    let failed = client.result("read", json!({ "id": "0123abcd" }));
+    assert!(
+        failed["isError"] == true && failed.get("structuredContent").is_none(),
+        "{failed}"
+    );
+}
+
+/// Some clients give a model the data alone, without the pictures and the text.
+#[test]
+fn a_client_that_would_show_the_data_alone_is_given_the_text_alone() {
+    let sandbox = Sandbox::new();
+    session(&sandbox);
+    for (name, has_data) in [
+        ("claude-code", false),
+        ("codex-mcp-client", false),
+        ("mcp", true),
+    ] {
+        let mut client = Client::new(&sandbox);
+        client.ask(
+            "initialize",
+            json!({
+                "protocolVersion": "2025-06-18", "capabilities": {},
+                "clientInfo": { "name": name, "version": "1" },
+            }),
+        );
+        let listed = client.ask("tools/list", json!({}));
+        let tool = &listed["result"]["tools"][0];
+        assert_eq!(tool.get("outputSchema").is_some(), has_data, "{name}");
+        let result = client.result("recall", json!({ "query": "heliotrope" }));
+        assert_eq!(
+            result.get("structuredContent").is_some(),
+            has_data,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn what_there_is_no_room_for_is_counted() {
+    let sandbox = Sandbox::new();
+    let call = |number: usize| {
+        json!({ "role": "assistant", "content": null, "tool_calls": [{
+        "id": format!("c{number}"), "type": "function",
+        "function": { "name": "bash", "arguments": json!({ "command": format!("make pump {number}") }).to_string() } }] })
+    };
+    let said = (0..30).flat_map(|number| {
+        let prompt =
+            json!({ "role": "user", "content": format!("The pump leaks at flange {number}.") });
+        let result =
+            json!({ "role": "tool", "tool_call_id": format!("c{number}"), "content": "made" });
+        [prompt, call(number), result]
+    });
+    let said: Vec<Value> = said.collect();
+    sandbox.write("talk.json", json!({ "messages": said }).to_string());
+    sandbox.ok(&["-q", "import", "talk.json"]);
+    let mut client = Client::new(&sandbox);
+    for (tool, arguments) in [
+        ("recall", json!({ "query": "pump flange" })),
+        ("did", json!({ "command": "make pump" })),
+    ] {
+        let result = client.result(tool, arguments);
+        let (data, text) = (&result["structuredContent"], &result["content"][0]["text"]);
+        assert_eq!(data["more"], true, "{data}");
+        assert!(
+            text.as_str().expect("a text").contains("(there are more; "),
+            "{text}"
+        );
+    }
+    sandbox.ok(&["compact", "-m", "The pump was made."]);
+    let result = client.result("dropped", json!({}));
+    let data = &result["structuredContent"];
+    let told: usize = ["prompts", "commands"]
+        .iter()
+        .map(|key| data[key].as_array().expect("a list").len())
+        .sum();
+    let left = data["left_out"].as_u64().expect("a number");
+    assert_eq!(told as u64 + left, 60, "{data}");
+    let text = result["content"][0]["text"].as_str().expect("a text");
+    assert!(text.contains(&format!("({left} more; ")), "{text}");
 }
 
 #[test]

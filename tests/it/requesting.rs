@@ -157,7 +157,7 @@ fn a_response_of_the_responses_api_is_a_reply() {
     #1
         12 loaves.
     ");
-    insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "responses"]), @r#"{"input":[{"type":"reasoning","summary":[],"encrypted_content":"c2VhbGVk"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"12 loaves."}]}]}"#);
+    insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "responses"]), @r#"{"input":[{"type":"reasoning","summary":[],"encrypted_content":"c2VhbGVk"},{"type":"message","role":"assistant","content":"12 loaves."}]}"#);
 }
 
 #[test]
@@ -443,7 +443,10 @@ fn own_tools_of_a_provider_are_read_found_and_sent_back() {
     sandbox.ok(&["import", "body.json"]);
     let body: Value =
         serde_json::from_str(&sandbox.ok(&["compile", "--format", "responses"])).expect("JSON");
-    assert_eq!(body["input"], input);
+    // A reply without an id is a text.
+    let mut sent = input;
+    sent[6]["content"] = json!("Done.");
+    assert_eq!(body["input"], sent);
     for format in ["openai", "anthropic"] {
         let sent = sandbox.ok(&["compile", "--format", format]);
         for said in [

@@ -83,6 +83,7 @@ impl Task {
 
     fn export(&self, commit: &CommitHash) -> Vec<Value> {
         let options = ExportOptions {
+            prices: None,
             format: roo(),
             now: Millis(0),
             session: None,

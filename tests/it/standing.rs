@@ -507,6 +507,7 @@ const TYPED: &[&[&str]] = &[
     &["init", "another"],
     &["demo"],
     &["export", "--format", "html", "-o", "page.html"],
+    &["dataset", "-o", "rows.jsonl"],
     &["status"],
     &["log"],
     &["show"],

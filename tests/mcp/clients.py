@@ -201,17 +201,22 @@ def inspector(place, prefix):
 
 
 PYTHON_SCRIPT = """
-import asyncio, json, sys
+import asyncio, json, jsonschema, sys
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 async def main(tract, tools):
     async with stdio_client(StdioServerParameters(command=tract, args=["mcp"])) as streams, ClientSession(*streams) as session:
         await session.initialize()
-        assert [tool.name for tool in (await session.list_tools()).tools] == list(tools)
+        listed = (await session.list_tools()).tools
+        assert [tool.name for tool in listed] == list(tools)
+        schemas = {tool.name: tool.output_schema for tool in listed}
         for name, given in tools.items():
+            # The client holds the data against the schema as well.
             done = await session.call_tool(name, given)
             assert not done.is_error and done.content[0].text, done
+            jsonschema.Draft202012Validator.check_schema(schemas[name])
+            jsonschema.validate(done.structured_content, schemas[name], jsonschema.Draft202012Validator)
         assert (await session.get_prompt("handover")).messages
 
 asyncio.run(main(sys.argv[1], json.loads(sys.argv[2])))

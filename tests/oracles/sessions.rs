@@ -210,6 +210,7 @@ fn written(
     path: &Path,
 ) -> Option<Vec<String>> {
     let options = ExportOptions {
+        prices: None,
         format,
         now: Millis(0),
         session: None,

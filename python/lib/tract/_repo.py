@@ -189,8 +189,9 @@ class Repo(Methods):
                 self.commit(**streamed(heard), note=note)
 
     def import_(self, path: Any = None, **options: Any) -> types.ImportAnswer:  # type: ignore[override]
-        """Brings a session in; `path` may be a `pathlib.Path`. See `Methods.import_`."""
-        return super().import_(None if path is None else os.fspath(path), **options)
+        """Brings a session in, or several: `path` may be a `pathlib.Path`, or a list of paths. See `Methods.import_`."""
+        paths = path if path is None or isinstance(path, (list, tuple)) else [path]
+        return super().import_(None if paths is None else [os.fspath(one) for one in paths], **options)
 
 
 def streamed(heard: List[Any]) -> Dict[str, Any]:

@@ -734,13 +734,76 @@ def _record(message: types.ContextMessage) -> Dict[str, Any]:
     return {}
 
 
+# Blocks of a message that LangChain itself writes as OpenAI's chat has them.
+_PLAIN = ("text", "image_url")
+
+
+def _medium(block: Dict[str, Any]) -> Optional[Dict[str, Any]]:
+    """A picture or a file in a standard block, in any of its forms, as a piece that OpenAI's chat takes."""
+    kind, media = block["type"], str(block.get("mime_type") or "")
+    named = block.get("source_type")
+    held = block.get("base64") or (block.get("data") if named == "base64" else None)
+    url = block.get("url") or (f"data:{media};base64,{held}" if held else None)
+    if kind == "image" and url:
+        return {"type": "image_url", "image_url": {"url": url}}
+    if held or (url and kind == "file"):
+        default = "document.pdf" if media == "application/pdf" else "file"
+        name = block.get("filename") or (block.get("extras") or {}).get("filename") or default
+        return {"type": "file", "file": {"filename": name, "file_data": url}}
+    file = block.get("file_id") or (block.get("id") if named == "id" else None)
+    return {"type": "file", "file": {"file_id": file}} if file else None
+
+
+def _pieces(message: Any) -> Tuple[List[Any], str]:
+    """What a message says in blocks, as pieces that OpenAI's chat takes, and what was thought beside. What it has no piece
+    for stays what it is."""
+    pieces: List[Any] = []
+    thoughts: List[str] = []
+    for block in message.content:
+        block = {"type": "text", "text": block} if isinstance(block, str) else block
+        kind = block.get("type")
+        if kind in ("reasoning", "thinking"):
+            words = block.get("reasoning") or block.get("thinking")
+            words = words or "\n".join(str(one.get("text", "")) for one in block.get("summary") or [])
+            thoughts += [words] if words else []
+        elif kind in ("text", "text-plain") and block.get("text"):
+            pieces.append({"type": "text", "text": block["text"]})
+        elif kind in ("tool_use", "tool_call", "tool_call_chunk", "function_call", "input_json_delta", "invalid_tool_call"):
+            # It stands among the calls as well.
+            pieces += [] if getattr(message, "tool_calls", None) else [block]
+        elif kind in ("image", "file", "audio", "video", "text-plain"):
+            pieces.append(_medium(block) or block)
+        elif kind != "text":
+            pieces.append(block)
+    return pieces, "\n".join(thoughts)
+
+
+def _as_openai(message: Any) -> Dict[str, Any]:
+    """A message as OpenAI's chat has it."""
+    content = message.content
+    blocks = content if isinstance(content, list) else []
+    if all(isinstance(block, str) or block.get("type") in _PLAIN for block in blocks):
+        return dict(convert_to_openai_messages(message))
+    pieces, thoughts = _pieces(message)
+    bare = dict(convert_to_openai_messages(message.model_copy(update={"content": ""})))
+    said = {**bare, "content": pieces}
+    if thoughts and bare.get("role") == "assistant":
+        said["reasoning_content"] = thoughts
+    return said
+
+
 def _spoken(message: Any) -> Tuple[str, Optional[Dict[str, Any]]]:
     """What a message is known by, and the message as OpenAI writes it; none: it says nothing that is kept."""
     try:
-        said = convert_to_openai_messages(message)
-    except (TypeError, ValueError, KeyError):
+        said: Any = _as_openai(message)
+        beside = message.additional_kwargs.get("reasoning_content") if isinstance(message, AIMessage) else None
+        if beside and isinstance(beside, str):
+            said.setdefault("reasoning_content", beside)
+    except (AttributeError, TypeError, ValueError, KeyError):
         said = None
-    if not isinstance(said, dict) or not (said.get("content") or said.get("tool_calls") or said.get("tool_call_id")):
+    if not isinstance(said, dict) or not (
+        said.get("content") or said.get("tool_calls") or said.get("tool_call_id") or said.get("reasoning_content")
+    ):
         return "", None
     known = hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode("utf-8", "replace")).hexdigest()[:24]
     usage = message.usage_metadata if isinstance(message, AIMessage) else None

@@ -44,71 +44,122 @@ def _text(content: Any) -> str:
     """What of a content is text."""
     if isinstance(content, str):
         return content
-    if isinstance(content, list) and any(isinstance(one, (str, dict)) for one in content):
-        texts = [one if isinstance(one, str) else one.get("content") for one in content]
-        if all(isinstance(text, (str, type(None))) for text in texts):
-            return "\n".join(text for text in texts if text)
+    if isinstance(content, dict) and content.get("kind") == "text-content":
+        return str(content.get("content", ""))
     return "" if content is None else json.dumps(content, ensure_ascii=False)
+
+
+def _medium(one: Any) -> Optional[Dict[str, Any]]:
+    """A picture or a file as a piece that OpenAI's chat takes; none of anything else."""
+    kind, media = (one.get("kind"), str(one.get("media_type"))) if isinstance(one, dict) else (None, "")
+    if kind == "uploaded-file":
+        return {"type": "file", "file": {"file_id": one["file_id"]}}
+    if kind == "image-url":
+        return {"type": "image_url", "image_url": {"url": one["url"]}}
+    if kind == "document-url":
+        return {"type": "file", "file": {"filename": "document.pdf", "file_data": one["url"]}}
+    if kind != "binary":
+        return None
+    # Its letters are those of URLs; a data URL has others.
+    url = f"data:{media};base64,{one['data'].translate(str.maketrans('-_', '+/'))}"
+    if media.startswith("image/"):
+        return {"type": "image_url", "image_url": {"url": url}}
+    name = "document.pdf" if media == "application/pdf" else "file"
+    return {"type": "file", "file": {"filename": name, "file_data": url}}
 
 
 def _parts(content: Any) -> List[Dict[str, Any]]:
     """What a user has said, in pieces that OpenAI's chat takes. What it has no piece for stays what it is."""
-    parts = []
+    parts: List[Dict[str, Any]] = []
     for one in content if isinstance(content, list) else [content]:
-        kind, media = (one.get("kind"), str(one.get("media_type"))) if isinstance(one, dict) else (None, "")
-        url = one.get("url") if kind == "image-url" else None
-        if kind == "binary":
-            # Its letters are those of URLs; a data URL has others.
-            url = f"data:{media};base64,{one['data'].translate(str.maketrans('-_', '+/'))}"
-        if url is not None and media.startswith("image/"):
-            parts.append({"type": "image_url", "image_url": {"url": url}})
-        elif url is not None and media == "application/pdf":
-            parts.append({"type": "file", "file": {"filename": "document.pdf", "file_data": url}})
-        elif kind is not None and not isinstance(one.get("content"), str):
+        kind = one.get("kind") if isinstance(one, dict) else None
+        medium = _medium(one)
+        if medium is not None:
+            parts.append(medium)
+        elif kind is not None and kind.endswith("-url"):
             parts.append({"type": kind, **one})
-        elif _text(one):
+        # Where a cache is to end is of a request.
+        elif kind != "cache-point" and _text(one):
             parts.append({"type": "text", "text": _text(one)})
     return parts
 
 
+def _given(content: Any) -> List[Dict[str, Any]]:
+    """What a tool has given: a text or JSON, or what of it is pictures and files, with the rest beside them."""
+    if not any(_medium(one) for one in (content if isinstance(content, list) else [content])):
+        return [{"type": "text", "text": _text(content)}] if _text(content) else []
+    return _parts(content)
+
+
+def _response(message: Dict[str, Any]) -> List[Dict[str, Any]]:
+    """A response; what the provider's own tools gave in it stands between what was said before and after."""
+    made: List[Dict[str, Any]] = []
+    said: Dict[str, Any] = {"role": "assistant", "content": []}
+    for part in message["parts"]:
+        kind = part["part_kind"]
+        if kind in ("text", "compaction") and part["content"]:
+            said["content"].append({"type": "text", "text": part["content"]})
+        elif kind == "speech" and part.get("transcript"):
+            said["content"].append({"type": "text", "text": part["transcript"]})
+        elif kind == "file":
+            said["content"] += _parts(part["content"])
+        elif kind == "thinking" and part["content"]:
+            before = said.get("reasoning_content")
+            said["reasoning_content"] = f"{before}\n{part['content']}" if before else part["content"]
+        elif kind in ("tool-call", "builtin-tool-call"):
+            arguments = part.get("args")
+            arguments = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+            function = {"name": part["tool_name"], "arguments": arguments}
+            said.setdefault("tool_calls", []).append({"id": part["tool_call_id"], "type": "function", "function": function})
+        elif kind == "builtin-tool-return":
+            given = {"role": "tool", "tool_call_id": part["tool_call_id"], "content": _given(part.get("content"))}
+            made += [said, given]
+            said = {"role": "assistant", "content": []}
+    return [*made, said] if len(said) > 2 or said["content"] or not made else made
+
+
+def _request(message: Dict[str, Any]) -> List[Dict[str, Any]]:
+    """A request: it may be several messages."""
+    made: List[Dict[str, Any]] = []
+    for part in message["parts"]:
+        kind, content = part["part_kind"], part.get("content")
+        if kind in ("tool-return", "retry-prompt") and part.get("tool_name"):
+            made.append({"role": "tool", "tool_call_id": part["tool_call_id"], "content": _given(content)})
+        elif kind in ("system-prompt", "instruction"):
+            made.append({"role": "system", "content": _parts(content)})
+        elif kind == "speech":
+            made.append({"role": "user", "content": _parts(part.get("transcript"))})
+        elif kind == "user-prompt":
+            made.append({"role": "user", "content": _parts(content)})
+        elif content is not None:
+            # What is wrong with a reply, or what stands for older messages.
+            made.append({"role": "user", "content": [{"type": "text", "text": _text(content)}]})
+    return made or [{"role": "user", "content": []}]
+
+
 def _said(message: Dict[str, Any]) -> List[Dict[str, Any]]:
-    """A message as those that OpenAI's chat takes: a request may hold several. The first has it in a block."""
-    if message["kind"] == "response":
-        texts, calls, thoughts = [], [], []
-        for part in message["parts"]:
-            if part["part_kind"] == "text" and part["content"]:
-                texts.append({"type": "text", "text": part["content"]})
-            elif part["part_kind"] == "thinking" and part["content"]:
-                thoughts.append(part["content"])
-            elif part["part_kind"] == "tool-call":
-                arguments = part.get("args")
-                arguments = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
-                function = {"name": part["tool_name"], "arguments": arguments}
-                calls.append({"id": part["tool_call_id"], "type": "function", "function": function})
-        said: Dict[str, Any] = {"role": "assistant", "content": texts}
-        if calls:
-            said["tool_calls"] = calls
-        if thoughts:
-            said["reasoning_content"] = "\n".join(thoughts)
-        made = [said]
-    else:
-        made = []
-        for part in message["parts"]:
-            kind, text = part["part_kind"], _text(part.get("content"))
-            parts = [{"type": "text", "text": text}] if text else []
-            if kind in ("tool-return", "retry-prompt") and part.get("tool_name"):
-                made.append({"role": "tool", "tool_call_id": part["tool_call_id"], "content": parts})
-            elif kind in ("system-prompt", "instruction"):
-                made.append({"role": "system", "content": parts})
-            else:
-                made.append({"role": "user", "content": _parts(part.get("content"))})
-        made = made or [{"role": "user", "content": []}]
+    """A message as those that OpenAI's chat takes: there may be several. The first has it in a block."""
+    made = _response(message) if message["kind"] == "response" else _request(message)
     for at, one in enumerate(made):
         block: Dict[str, Any] = {"type": _BLOCK, "of": len(made), "at": at}
         if at == 0:
             block["message"] = message
         one["content"] = [*one["content"], block]
     return made
+
+
+# What a request of a tool's results alone is made of: it says nothing of instructions.
+_RESULTS = ("tool-return", "retry-prompt", "retry-feedback")
+
+
+def _in_force(messages: List[Dict[str, Any]], before: Optional[str]) -> Optional[str]:
+    """The instructions that are sent after these messages: the newest request's."""
+    for message in messages:
+        if message["kind"] == "request":
+            kinds = {part["part_kind"] for part in message["parts"]}
+            given = message.get("instructions")
+            before = given if given is not None or not kinds.issubset(_RESULTS) else before
+    return before
 
 
 def _system(instructions: str) -> Dict[str, Any]:
@@ -208,22 +259,28 @@ class History:
         messages: List[Dict[str, Any]] = []
         for message, one in zip(new, told):
             said = _said(one)
-            messages += [_counted(message, said[0])] if isinstance(message, ModelResponse) else said
-        given = [message["instructions"] for message in told if message.get("instructions")]
+            if isinstance(message, ModelResponse):
+                said[0] = _counted(message, said[0])
+            messages += said
 
         def deed() -> List[str]:
-            context = self.repo.context() if given else None
-            there = [one for one in context["messages"] if _instructions(one) is not None] if context else []
             if not messages:
                 return []
-            if context is None or there:
-                if there and _instructions(there[-1]) != given[-1]:
-                    # Only the newest ones are sent.
-                    self.repo.commit(edit=there[-1]["id"], json=_system(given[-1]))
+            context = self.repo.context()
+            there = [one for one in context["messages"] if _instructions(one) is not None]
+            before = _instructions(there[-1]) if there else None
+            now = _in_force(told, before)
+            if before is not None and now != before:
+                # Only the newest ones are sent.
+                if now is None:
+                    self.repo.drop([there[-1]["id"]])
+                else:
+                    self.repo.commit(edit=there[-1]["id"], json=_system(now))
+            if before is not None or now is None:
                 made = self.repo.commit(batch=messages)["commits"]
                 return [commit["hash"] for commit in made]
             expect = context.get("commit", "none")
-            made = self.repo.commit(batch=[_system(given[-1]), *messages], expect=expect)["commits"]
+            made = self.repo.commit(batch=[_system(now), *messages], expect=expect)["commits"]
             return [commit["hash"] for commit in made[1:]]
 
         return anew(deed)

@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use tract::deeds::{At, ConfigParams, Method, known_setting};
+use tract::formats::Format;
 use tract::model::secret::Secrets;
+use tract::query::StaticModel;
 use tract::render::Line;
 use tract::repo::{AUTHOR_NAME, Config, On};
 
 use crate::cli::pager::CORE_PAGER;
 use crate::cli::user_config::{
-    ALLOW, PLACES, RECALL_WHERE, SECRETS_ALLOW, SECRETS_RESUME, UserConfig,
+    ALLOW, PLACES, RECALL_MODEL, RECALL_WHERE, SECRETS_ALLOW, SECRETS_RESUME, SOURCES, UserConfig,
 };
 use crate::cli::{App, Failure, Result};
 
@@ -21,8 +23,9 @@ use crate::cli::{App, Failure, Result};
 #[command(after_help = "\
 Settings of the repository, with their defaults in brackets:
   author.name        who commits here; on a server it is not kept in the repository [yours, if it is set]
-  budget.day         what all replies of a day in the repository may cost, in US dollars: tract status and tract cost --check show it [none]
+  budget.day         what the replies of a day may cost, in US dollars: tract status and tract cost --check show it. DIRECTORY=AMOUNT is of what ran in a directory, by its full path; several with commas between: 20,/home/mara/shop=5 [none]
   budget.month       the same of a month [none]
+  budget.tell        whether the hook tract guard --hook tells an agent at SessionStart and UserPromptSubmit once four fifths of budget.day or budget.month are used up: true or false [false]
   budget.max         how many tokens a context should not exceed, such as 128k
   budget.action      what happens to a commit beyond that: warn; refuse (nothing is committed, exit code 1); truncate (the oldest exchanges are hidden); prune (old tool outputs are replaced); compact:CMD (CMD summarises what is old); or several with commas between, each for where the one before did not keep the budget: compact:CMD,truncate [warn]
   budget.target      what truncate leaves, in tokens or in percent of budget.max [80%]
@@ -50,8 +53,11 @@ Where truncate or CMD cannot keep the budget, the exit code is 1 as well, but th
 
 Your own, with --global:
   author.name        who you are: commits and the log of commands bear it, and on a server HEAD and undo go by it; such as 'Mara <mara@example.org>'. TRACT_AUTHOR goes before it; where that is empty, nobody is named [commits: nobody, on a server USER@HOST; the log: USER@HOST]
+  recall.model       a folder with model.safetensors and tokenizer.json; tract find --like and recall use them [none]
+  recall.where       how far an agent's recall looks at most; here, project or all [all]
   safe.directory     another user's repository that may be opened: a path, PATH/* for all below it, or *; each call adds one
   secrets.allow      a regular expression for texts that look like secrets and are not; each call adds one
+  sources.FORMAT     the directories in which a program keeps its sessions, with commas between, such as sources.claude-code: one for each account. The program's own variable, such as CLAUDE_CONFIG_DIR, goes before it [where the program keeps them]
   secrets.resume     allow: tract resume writes secrets too; what it writes stays on this machine until the tool sends it
 
 Example:
@@ -63,7 +69,9 @@ Example:
   tract config receive.protect 'main,release/*'
   tract config --global author.name Mara
   tract config --global core.pager cat
+  tract config --global recall.model ~/models/potion-base-8M
   tract config --global safe.directory /srv/shared
+  tract config --global sources.claude-code ~/.claude,~/.claude-work
   tract config --global secrets.allow '^AKIA.*TEST$'")]
 pub struct Args {
     #[command(flatten)]
@@ -81,7 +89,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     }
     let is_ones_own = |key: &&String| {
         let key = key.as_str();
-        UserConfig::KEYS.contains(&key) && !Config::KEYS.contains(&key)
+        let is_known = UserConfig::KEYS.contains(&key) || of_sources(key).is_some();
+        is_known && !Config::KEYS.contains(&key)
     };
     if let Some(key) = deed.key.as_ref().filter(is_ones_own) {
         let what = format!("{key} is a setting of yours, not of the repository");
@@ -116,9 +125,13 @@ fn global(deed: &ConfigParams, app: &mut App) -> Result<()> {
             Failure::usage(what).with_hint(format!("without --global: tract config {key} …"))
         );
     }
-    known_setting(key, &UserConfig::KEYS)?;
+    let sources = of_sources(key);
+    if sources.is_none() {
+        known_setting(key, &UserConfig::KEYS)?;
+    }
     match deed.value.as_ref().map(|value| value.0.as_str()) {
         _ if deed.unset => config.remove(key),
+        Some(value) if sources.is_some() => config.set(key, &folders(value, app)?),
         Some(value) if key == CORE_PAGER => config.set(key, value.trim()),
         Some(value) if key == AUTHOR_NAME && value.trim().is_empty() => {
             let failure = Failure::usage(format!("{key} is empty"));
@@ -141,6 +154,11 @@ fn global(deed: &ConfigParams, app: &mut App) -> Result<()> {
                 Err(Failure::usage(what))
             }
         },
+        Some(value) if key == RECALL_MODEL => {
+            let folder = safe(value, app)?;
+            StaticModel::open(Path::new(&folder))?;
+            config.set(key, &folder)
+        }
         Some(value) => config.add(key, &safe(value, app)?),
         None if config.values(key).next().is_none() => {
             Err(Failure::refused(format!("{key} is not set")))
@@ -150,6 +168,25 @@ fn global(deed: &ConfigParams, app: &mut App) -> Result<()> {
             Ok(app.ui.print_all(values)?)
         }
     }
+}
+
+/// The format of which a setting names the directories.
+fn of_sources(key: &str) -> Option<&'static Format> {
+    let format = Format::named(key.strip_prefix(SOURCES)?).ok()?;
+    format.home.is_some().then_some(format)
+}
+
+/// Directories with commas between, each as it is kept.
+fn folders(value: &str, app: &App) -> Result<String> {
+    let all = value.split(',').map(str::trim);
+    let all = all.filter(|one| !one.is_empty());
+    let all = all
+        .map(|one| safe(one, app))
+        .collect::<Result<Vec<String>>>()?;
+    if all.is_empty() {
+        return Err(Failure::usage("no directory is named"));
+    }
+    Ok(all.join(","))
 }
 
 /// A directory as it is kept: from the root on, whatever the working directory will be.

@@ -12,10 +12,13 @@ use tract::render::{Label, Line, grouped, plural, rounded, row, table};
 use tract::repo::Repo;
 
 use crate::cli::billed::{self, NOBODY};
-use crate::cli::prices::{cost_of, money, period, prices, spent, untiered};
+use crate::cli::prices::{cost_of, money, period, place, prices, spent, untiered};
 use crate::cli::{App, Failure, Result};
 
 pub use tract::deeds::CostParams as Args;
+
+/// How long a bar is at most.
+const BAR_COLS: usize = 40;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
@@ -29,7 +32,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if args.misses {
         let found = args.missed(&at, &prices)?;
         drop(at);
-        misses::tell(args, &found, &prices, &list, app)?;
+        if found.replies.is_empty() {
+            let at = At::new(&repo, app.on()?, app);
+            let away = args.away(&at, &prices)?;
+            drop(at);
+            nothing(args, &away, app);
+        } else {
+            misses::tell(args, &found, &prices, &list, app)?;
+        }
         narrowed(args, &repo, app);
         return Ok(());
     }
@@ -37,7 +47,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     drop(at);
     let mut replies = found.replies;
     if replies.is_empty() && found.elsewhere.is_none() && found.stated.is_empty() {
-        app.ui.status("No reply here was counted by its provider");
+        nothing(args, &found.away, app);
         narrowed(args, &repo, app);
         return Ok(());
     }
@@ -83,16 +93,40 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         ends.push(row.more);
     }
     let width = app.ui.width_cols();
-    for (mut line, end) in table::lines(cells, &[1, 2, 3, 4, 5]).zip(ends) {
+    let lines: Vec<Line> = table::lines(cells, &[1, 2, 3, 4, 5]).collect();
+    let mut bars = match app.ui.is_terminal() && by.is_time() {
+        true => bars(&found.rows, &lines, app.ui.wrap_cols()),
+        false => Vec::new(),
+    }
+    .into_iter();
+    for (at, (mut line, end)) in lines.into_iter().zip(ends).enumerate() {
         if !end.is_empty() {
             line += "  ";
             line.fit(end, width);
+        }
+        // The heading has none.
+        if at > 0
+            && let Some(bar) = bars.next()
+        {
+            line += Label::Tokens.of(bar);
         }
         app.ui.print(line)?;
     }
     app.ui.notice(format!("list prices of {list}"));
     for said in untiered(&replies, &prices) {
         app.ui.notice(said);
+    }
+    for (model, tokens) in &found.unpriced_others {
+        let count = Line::from(format!(
+            "other requests without a price: {} tokens of ",
+            grouped(*tokens)
+        ));
+        app.ui
+            .notice((count + Label::Text.quote(model) + ", which the list does not have").text());
+    }
+    if found.is_without_others {
+        let what = "without requests that no reply shows, for summaries and titles: nobody says when they were made";
+        app.ui.notice(what);
     }
     if !stated.is_empty() {
         let sum = |of: fn(&StatedCost) -> f64| stated.iter().map(of).sum::<f64>();
@@ -119,6 +153,50 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     Ok(())
 }
 
+/// A bar for each of these rows, in the room that lines leave: the dearest takes all of it.
+fn bars(rows: &[CostRow], lines: &[Line], width: usize) -> Vec<String> {
+    let most = rows.iter().map(|row| row.dollars).fold(0.0, f64::max);
+    let taken = lines.iter().map(Line::width_cols).max().unwrap_or(0);
+    let room = width.saturating_sub(taken + 2).min(BAR_COLS);
+    if room < 4 || most <= 0.0 {
+        return Vec::new();
+    }
+    let bar = |row: &CostRow| {
+        let eighths = (row.dollars / most * room as f64 * 8.0).round() as usize;
+        let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+        format!("  {}{rest}", "█".repeat(eighths / 8))
+    };
+    rows.iter().map(bar).collect()
+}
+
+/// Says that no reply is meant, and where there are some.
+fn nothing(args: &Args, away: &[CostRow], app: &mut App) {
+    let Some(most) = away.first() else {
+        app.ui.status(match (&args.since, &args.until) {
+            (None, None) => "No reply here was counted by its provider",
+            _ => "No reply of that time was counted by its provider",
+        });
+        return;
+    };
+    let replies: u64 = away.iter().map(|row| row.replies).sum();
+    let place = match most.name.as_str() {
+        "" => Line::from("no known directory"),
+        name => Label::Text.quote(name),
+    };
+    let counted = match replies - most.replies {
+        0 => Line::from(format!("{} of ", plural(most.replies, "reply"))) + place,
+        others => {
+            let more = plural(away.len() as u64 - 1, "other directory");
+            let most = Line::from(format!("{} of ", plural(most.replies, "reply"))) + place;
+            most + format!(", and {} of {more}", grouped(others))
+        }
+    };
+    app.ui.status(
+        (Line::from("No reply of this directory was counted by its provider, but ") + counted)
+            .text(),
+    );
+}
+
 /// Says that it is of one directory alone, if it is.
 fn narrowed(args: &Args, repo: &Repo, app: &mut App) {
     let seat = repo.seat().filter(|_| args.rev.is_none() && !args.all);
@@ -140,7 +218,8 @@ fn tell_spending(spending: &Spending, app: &mut App) -> Result<()> {
             true => Label::Warning,
             false => Label::Text,
         };
-        vec![Label::Dim.of(period(budget)), label.of(spent(budget))]
+        let period = Line::from(period(budget)) + place(budget);
+        vec![Label::Dim.of(period.text()), label.of(spent(budget))]
     });
     app.ui.print_all(table::lines(rows.collect(), &[]))?;
     if let Some(month) = &spending.forecast {

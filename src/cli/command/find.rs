@@ -8,7 +8,7 @@ use tract::Error;
 use tract::deeds::{At, FindParams};
 use tract::model::{EntryId, HideKind, Operation, RefName};
 use tract::query::{FindProgress, Found, HiddenBy, Neighbour, TakenBack};
-use tract::render::{Calendar, Label, Line, excerpt, plural, row, table};
+use tract::render::{Calendar, Label, Line, excerpt, plural, row, shell_word, table};
 use tract::repo::{On, Repo};
 
 use crate::cli::{App, Exit, Failure, Result, Ui, listing, progress};
@@ -34,7 +34,8 @@ use crate::cli::{App, Exit, Failure, Result, Ui, listing, progress};
 Example:
   tract find website proposals redesign     the best 20 answers
   tract find '\"read the config\" pars*'     a phrase, and words that begin so
-  tract find 'config -test' --hidden        what is in no context any more
+  tract find -- config -test                without what has the word test in it
+  tract find config --hidden                what is in no context any more
   tract find parse_conf main                only in main's history
   tract find parse_conf --here              only in this directory's sessions
   tract find -F 'parse_conf('               these characters, the newest first
@@ -62,6 +63,16 @@ impl Args {
             return Ok(deed);
         }
         if self.words.is_empty() {
+            let ends = second
+                .split_once("..")
+                .map(|(from, to)| (from, to.trim_start_matches('.')));
+            let is_commit = |end: &str| !end.is_empty() && repo.resolve(on, end).is_ok();
+            if let Some((_, to)) = ends.filter(|(from, to)| is_commit(from) && is_commit(to)) {
+                let what = format!("{second} is a range; one commit says in whose history to look");
+                let words = shell_word(&deed.text);
+                let hint = format!("tract find {words} {}", shell_word(to));
+                return Err(Failure::usage(what).with_hint(hint));
+            }
             match repo.resolve(on, second) {
                 Err(Error::UnknownRevision { nearest: None, .. }) => {}
                 _ => return Ok(deed),
@@ -98,8 +109,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui.status("No message matches");
         return Err(Failure::Quiet(Exit::NotAllowed));
     }
-    let here = repo.head(&on)?.branch().cloned();
-    list(&finds.found, here.as_ref(), deed, &repo, app)?;
+    let here = HeadEntries::of(deed, &repo, &on)?;
+    list(&finds.found, &here, deed, &repo, app)?;
     if finds.more {
         let which = if deed.is_ranked() {
             "less relevant"
@@ -109,6 +120,52 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui.hint(format!("more matches, {which}: -n 0"));
     }
     Ok(())
+}
+
+/// The conversation that commands act on.
+struct HeadEntries {
+    /// None: HEAD is detached, and nothing can be brought back to it.
+    branch: Option<RefName>,
+    /// Where one commit's history was searched, what is in the conversation, and whether it is hidden there.
+    entries: Option<HashMap<EntryId, bool>>,
+}
+
+/// What a way back leads to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WayBack {
+    Here,
+    Elsewhere,
+    /// It is in the conversation already, or that cannot be changed.
+    Nowhere,
+}
+
+impl HeadEntries {
+    fn of(deed: &FindParams, repo: &Repo, on: &On) -> Result<Self> {
+        let head = repo.head(on)?;
+        let entries = match (&deed.rev, head.commit()) {
+            (Some(_), Some(tip)) => {
+                let order = repo.order(&tip)?;
+                let entries = order.entries().map(|entry| (entry.id, !entry.visible));
+                Some(entries.collect())
+            }
+            _ => None,
+        };
+        Ok(Self {
+            branch: head.branch().cloned(),
+            entries,
+        })
+    }
+
+    fn back(&self, found: &Found) -> WayBack {
+        let is_hidden = self.entries.as_ref().map(|known| known.get(&found.entry));
+        match (&self.branch, is_hidden) {
+            (None, _) | (_, Some(Some(false))) => WayBack::Nowhere,
+            (_, Some(Some(true))) => WayBack::Here,
+            (_, Some(None)) => WayBack::Elsewhere,
+            (branch, None) if found.branch == *branch => WayBack::Here,
+            _ => WayBack::Elsewhere,
+        }
+    }
 }
 
 fn draw(bar: &ProgressBar, progress: FindProgress) {
@@ -127,7 +184,7 @@ fn draw(bar: &ProgressBar, progress: FindProgress) {
 /// the newest match first, of a ranked one in the order of the matches, so that a session may come again.
 fn list(
     found: &[Found],
-    here: Option<&RefName>,
+    here: &HeadEntries,
     deed: &FindParams,
     repo: &Repo,
     app: &mut App,
@@ -178,14 +235,14 @@ fn retracted(taken_back: &TakenBack, calendar: &Calendar) -> String {
     let when = taken_back.time.map(|time| calendar.absolute(time));
     let when = when.map_or_else(String::new, |when| format!(" on {when}"));
     let instead = taken_back.instead.as_ref().map(|chosen| {
-        let hash = chosen.entry.commit.short();
+        let hash = chosen.shown_by.commit.short();
         format!("; chosen instead: {hash} {}", chosen.preview)
     });
     format!("(taken back{when}{})", instead.unwrap_or_default())
 }
 
 /// What stands below the heading of a message: the lines that match, between its neighbours, and the way back.
-fn below(one: &Found, here: Option<&RefName>, repo: &Repo, ui: &mut Ui) -> Result<()> {
+fn below(one: &Found, here: &HeadEntries, repo: &Repo, ui: &mut Ui) -> Result<()> {
     let room = ui.width_cols();
     let room = room.map(|width| width.saturating_sub(INDENT.len()));
     neighbours(repo, &one.before, ui)?;
@@ -245,16 +302,15 @@ fn session(found: &Found, terminal: bool) -> Line {
 
 /// What brings a hidden text back: into the context that one is in, where that has it hidden, and
 /// with all that a summary stands for.
-fn way_back(found: &Found, here: Option<&RefName>) -> Option<String> {
-    let is_here = here.is_some() && found.branch.as_ref() == here;
+fn way_back(found: &Found, here: &HeadEntries) -> Option<String> {
     let is_message = matches!(found.commit.operation, Operation::Append { .. });
     let hash = found.hash.short();
-    let message = is_message.then(|| match (found.hidden_by, is_here) {
-        (Some(HiddenBy::Hide { .. } | HiddenBy::Part), true) => {
+    let message = is_message.then(|| match (found.hidden_by, here.back(found)) {
+        (Some(HiddenBy::Hide { .. } | HiddenBy::Part), WayBack::Here) => {
             Some(format!("tract restore {hash}"))
         }
-        (Some(HiddenBy::Skip), true) => Some(format!("tract annotate {hash} --normal")),
-        (Some(HiddenBy::Hide { .. } | HiddenBy::Part | HiddenBy::Skip), false) => {
+        (Some(HiddenBy::Skip), WayBack::Here) => Some(format!("tract annotate {hash} --normal")),
+        (Some(HiddenBy::Hide { .. } | HiddenBy::Part | HiddenBy::Skip), WayBack::Elsewhere) => {
             Some(format!("tract pick {hash}"))
         }
         _ => None,

@@ -10,7 +10,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use tract::deeds::{ApiError, At, RunningFacts, digest};
+use tract::deeds::{self, ApiError, At, RunningFacts, digest};
 use tract::query::audit::{Heard, Keep};
 use tract::render::edit::changed_files;
 use tract::render::{Line, grouped, plural};
@@ -19,6 +19,7 @@ use tract::repo::On;
 use crate::cli::door::{Surroundings, Watch, Worker};
 use crate::cli::hook::Hook;
 use crate::cli::mcp::{self, Asking, Withheld};
+use crate::cli::prices::{period, place, spent};
 use crate::cli::{App, Failure, Result, guarded};
 
 /// Say what a compaction must not lose, and give back what it lost
@@ -31,9 +32,12 @@ use crate::cli::{App, Failure, Result, guarded};
 /// Pinned is what tract annotate --pin or the tool pin has marked, and a line that you begin with @pin while you
 /// talk to the agent; with @pin on a line of its own, all that you type there.
 ///
+/// With budget.tell set to true, it also tells the model at SessionStart and UserPromptSubmit how budget.day and
+/// budget.month stand, once four fifths of one are used up.
+///
 /// A hook never stops the agent: it ends with exit code 0. Failures are on standard error and in tract status.
 /// Without a repository it works on the session's file alone. Without --hook, what a compaction of this branch must
-/// not lose is printed.
+/// not lose is printed, and what runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -64,6 +68,13 @@ const BEFORE_UNHEARD: &str = "<tract_given_back>\n\
 const AFTER: &str = "For the rest, and for anything that was said before: the tools recall, read and dropped of \
                      tract, or in a shell tract find WORDS and tract show ID.\n</tract_given_back>";
 
+/// From which part of a budget of money on it is told.
+const TOLD_FROM: f64 = 0.8;
+/// What stands around how budgets of money stand.
+const MONEY_BEFORE: &str = "<tract_budget>\n\
+                            What the replies of models have cost, at list prices, of what the user has set with tract:";
+const MONEY_AFTER: &str = "</tract_budget>";
+
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if !args.hook {
         return look(args, app);
@@ -83,12 +94,20 @@ fn look(args: &Args, app: &mut App) -> Result<()> {
         return Ok(());
     };
     let keep = repo.keep(&tip, None, Heard::Nothing, changed_files)?;
-    let digest = digest(&keep, args.chars.into());
-    if digest.text.is_empty() {
+    let running: Vec<RunningFacts> = repo.running(&tip)?.iter().map(Into::into).collect();
+    let mut digest = digest(&keep, args.chars.into());
+    let mut running = mcp::running(&running, &app.calendar());
+    if digest.text.is_empty() && running.is_empty() {
         app.ui.status("Nothing that a compaction could lose");
         return Ok(());
     }
-    app.ui.print_all(digest.text.lines().map(Line::from))?;
+    let mut withheld = Withheld::with(app.secrets()?);
+    withheld.text(&mut digest.text);
+    withheld.text(&mut running);
+    let note = withheld.note().unwrap_or_default();
+    for text in [digest.text.trim_end(), running.trim_start(), &note] {
+        app.ui.print_all(text.lines().map(Line::from))?;
+    }
     if digest.left > 0 {
         let left = plural(digest.left as u64, "more fact");
         app.ui.hint(format!("{left}: tract guard --chars 10000"));
@@ -103,6 +122,8 @@ enum Event {
     PostCompact,
     /// Of a session that goes on after a compaction.
     SessionStart,
+    /// Of any other session, and a prompt: there is a word of money to say, if that is asked for.
+    Money,
 }
 
 impl Event {
@@ -112,7 +133,9 @@ impl Event {
             (Some("PreCompact"), _) => Ok(Some(Self::PreCompact)),
             (Some("PostCompact"), _) => Ok(Some(Self::PostCompact)),
             (Some("SessionStart"), Some("compact")) => Ok(Some(Self::SessionStart)),
-            (Some("SessionStart"), Some(_)) => Ok(None),
+            (Some("SessionStart"), Some(_)) | (Some("UserPromptSubmit"), _) => {
+                Ok(Some(Self::Money))
+            }
             (event, _) => {
                 let what = match event {
                     Some(event) => format!("there is nothing to guard at the event {event:.40}"),
@@ -128,6 +151,7 @@ impl Event {
             Self::PreCompact => "PreCompact",
             Self::PostCompact => "PostCompact",
             Self::SessionStart => "SessionStart",
+            Self::Money => "money",
         }
     }
 }
@@ -136,6 +160,8 @@ impl Event {
 fn hooked(args: &Args, app: &mut App) -> Result<()> {
     let hook = Hook::read().and_then(|hook| hook.enter(app).map(|()| hook));
     let event = hook.as_ref().ok().and_then(|hook| hook.event.clone());
+    let directory = hook.as_ref().ok().and_then(|hook| hook.cwd.clone());
+    let directory = directory.or_else(|| app.cwd().ok());
     let done = hook.and_then(|hook| answer(args, &hook, app));
     let why = done.as_ref().map_err(Failure::what);
     let told = match &why {
@@ -143,7 +169,11 @@ fn hooked(args: &Args, app: &mut App) -> Result<()> {
         Ok(Some(told)) => Ok(told.as_str()),
         Err(why) => Err(why.as_str()),
     };
-    let is_here = guarded::keep(event.as_deref().unwrap_or("an event"), told, app);
+    let is_here = guarded::keep(
+        (event.as_deref().unwrap_or("an event"), directory.as_deref()),
+        told,
+        app,
+    );
     if told.is_ok() && !is_here {
         let what = "there is no tract repository here, so nothing is kept: tract init";
         app.ui.notice(what);
@@ -156,6 +186,12 @@ fn answer(args: &Args, hook: &Hook, app: &App) -> Result<Option<String>> {
     let Some(event) = Event::of(hook)? else {
         return Ok(None);
     };
+    if matches!(event, Event::Money | Event::SessionStart) {
+        say_money(app)?;
+    }
+    if event == Event::Money {
+        return Ok(None);
+    }
     let file = hook.transcript(app)?;
     let heard = match (event, &hook.compact_summary) {
         (Event::PreCompact, _) => Heard::Nothing,
@@ -174,6 +210,38 @@ fn answer(args: &Args, hook: &Hook, app: &App) -> Result<Option<String>> {
             Err(fault.into())
         }
     }
+}
+
+/// Tells the model how budgets of money stand that are nearly used up, where `budget.tell` asks for it.
+fn say_money(app: &App) -> Result<()> {
+    let repo = match app.repo() {
+        Err(Failure::Tract(tract::Error::NoRepository { .. })) => return Ok(()),
+        repo => repo?,
+    };
+    if !repo.config()?.tells_budgets()? {
+        return Ok(());
+    }
+    let spending = deeds::spending(&At::new(&repo, On::Head, app))?;
+    let spending = spending.map(|it| it.of_directory(repo.seat()));
+    let budgets = spending.map(|it| it.budgets).unwrap_or_default();
+    let told = budgets
+        .iter()
+        .filter(|budget| budget.spent_dollars >= budget.limit_dollars * TOLD_FROM);
+    let told = told.map(|budget| {
+        let over = match budget.is_over() {
+            true => "It is exceeded: ask the user before you go on with what takes many requests.",
+            false => "It is nearly used up.",
+        };
+        let place = place(budget).text();
+        format!("{}{place}: {}. {over}\n", period(budget), spent(budget))
+    });
+    let told: String = told.collect();
+    if !told.is_empty() {
+        let mut out = io::stdout();
+        write!(out, "{MONEY_BEFORE}\n{told}{MONEY_AFTER}\n")?;
+        out.flush()?;
+    }
+    Ok(())
 }
 
 /// Takes in what is new in the session's file; what a compaction of it must not lose, or has lost, and what was started
@@ -212,6 +280,7 @@ fn say(
         Event::PreCompact => (MUST_HOLD, ""),
         Event::SessionStart if keep.is_compacted => (BEFORE, AFTER),
         Event::SessionStart => (BEFORE_UNHEARD, AFTER),
+        Event::Money => return Ok(String::new()),
         Event::PostCompact => {
             let said = keep.held - keep.pins.len() - keep.facts.len();
             return Ok(format!("the summary says {said} of {} facts", keep.held));

@@ -19,6 +19,7 @@ mod compile;
 mod completions;
 mod config;
 mod cost;
+mod dataset;
 mod demo;
 mod diff;
 mod doctor;
@@ -62,6 +63,7 @@ mod run;
 mod serve;
 mod setup;
 mod show;
+mod shrink;
 mod status;
 mod tag;
 mod transcript;
@@ -118,6 +120,7 @@ commands! {
     Import(import),
     Watch(watch),
     Export(export),
+    Dataset(dataset),
     Resume(resume),
     Record(record),
     Demo(demo),
@@ -161,6 +164,7 @@ commands! {
     Pin(pin),
     #[command(hide = true)]
     Unpin(unpin),
+    Shrink(shrink),
     Prune(prune),
     Drop(drop),
     Truncate(truncate),

@@ -14,7 +14,7 @@ use tract::render::{Calendar, Label, Line, grouped, plural, rounded, row, tokens
 use tract::repo::Repo;
 
 use crate::cli::bisecting::by_hand;
-use crate::cli::prices::{period, spent};
+use crate::cli::prices::{period, place, spent};
 use crate::cli::watching::lock;
 use crate::cli::{App, Listing, Result, Ui, cache, guarded, listing, outcome, unreadable};
 
@@ -55,7 +55,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         None => None,
     };
     let spending = deeds::spending(&At::new(&repo, on.clone(), app))?;
-    let spending = spending.map(|it| it.budgets).unwrap_or_default();
+    let spending = spending.map(|it| it.of_directory(repo.seat()).budgets);
+    let spending = spending.unwrap_or_default();
     let running = match status.head.commit() {
         Some(tip) if args.verbose || !repo.is_on_server() => {
             running_lines(&repo.running(&tip)?, &app.calendar())
@@ -94,13 +95,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     ui.print(token_line(&status))?;
     ui.print_all(shares(&status, ui))?;
     ui.print_all(cache.map(|cache| Line::from(format!("Cache    {cache}"))))?;
-    for (name, budget) in ["Spent", ""].iter().zip(&spending) {
+    for (at, budget) in spending.iter().enumerate() {
+        let name = if at == 0 { "Spent" } else { "" };
         let label = match budget.is_over() {
             true => Label::Warning,
             false => Label::Text,
         };
-        let said = format!("{} {}", spent(budget), period(budget));
-        ui.print(Line::from(format!("{name:9}")) + label.of(said))?;
+        let said = Line::from(format!("{} {}", spent(budget), period(budget))) + place(budget);
+        ui.print(Line::from(format!("{name:9}")) + label.of(said.text()))?;
     }
     let room = ui.width_cols();
     for line in running {

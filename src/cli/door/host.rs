@@ -183,6 +183,11 @@ impl Worker {
         self.app.borrow().recall_where().map_err(fault)
     }
 
+    /// The folder of the model that finds messages by meaning, where the user has set one.
+    pub fn recall_model(&self) -> Result<Option<PathBuf>, ApiError> {
+        self.app.borrow().recall_model().map_err(fault)
+    }
+
     /// A request begins.
     pub fn begin(&self) -> Measured {
         Measured::begin(&self.app.borrow())
@@ -228,6 +233,10 @@ pub fn fault(failure: Failure) -> ApiError {
 }
 
 impl Host for App {
+    fn meaning_model(&self) -> Result<Option<PathBuf>, ApiError> {
+        self.recall_model().map_err(fault)
+    }
+
     fn now(&self) -> Millis {
         self.now()
     }

@@ -307,6 +307,7 @@ impl Place {
         self.is_tip = name.is_branch();
         let is_head = repo.head(&On::Head)?.branch() == Some(name);
         app.globals.on = (self.is_tip && !is_head).then(|| name.short().to_owned());
+        app.ui.name_branch(app.globals.on.clone());
         self.what = if self.is_tip {
             "HEAD".to_owned()
         } else {

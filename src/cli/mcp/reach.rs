@@ -16,8 +16,24 @@ use super::asking::Asking;
 /// The argument that says how far.
 pub const WHERE: &[&str] = &["here", "project", "all"];
 
-/// What errors say that what is meant is not in a place.
-const NOT_THERE: [&str; 3] = ["no_such_message", "unknown_revision", ELSEWHERE];
+/// The errors that come of what was named. They differ by whether it is somewhere.
+const NAMING: [&str; 10] = [
+    NO_SUCH_MESSAGE,
+    ELSEWHERE,
+    "unknown_revision",
+    "ambiguous_revision",
+    "beyond_first",
+    "not_on_path",
+    "no_previous_position",
+    "invalid_hash",
+    "invalid_ref_name",
+    "unknown_name",
+];
+const NO_SUCH_MESSAGE: &str = "no_such_message";
+
+/// Where an agent has ids from.
+pub const IDS: &str =
+    "recall, did and dropped tell ids; :7 is the seventh message of this conversation";
 
 /// How far to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -131,7 +147,8 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// What the nearest place says that has what is meant, and which that is.
+    /// What the nearest place says that has what is meant, and which that is. That something is elsewhere is never told:
+    /// it is missed as what is nowhere.
     pub fn nearest<T>(
         &self,
         at: &mut At<'_>,
@@ -141,23 +158,29 @@ impl<'a> Reach<'a> {
         for room in self.rooms(at) {
             let place = room.place;
             match told(at, room).map(|said| (place, said)) {
-                Err(mut error) if error.kind == NOT_THERE[0] && what.starts_with(':') => {
-                    error.facts.insert("text".to_owned(), what.into());
-                    return Err(error);
-                }
-                Err(error) if NOT_THERE.contains(&&*error.kind) => {}
+                // A message has no such part.
+                Err(error) if error.kind == "refused" => {}
+                Err(error) if is_told(&error, what) => return Err(named(error, what)),
+                Err(_) => {}
                 said => return said,
             }
         }
         let far = match (self.asked, self.most) {
-            (_, Place::Here) => " in this conversation",
+            (_, Place::Here) => IN_THIS,
             (Some(Place::All), Place::All) => "",
             _ => " in this project",
         };
-        let error = ApiError::refused(format!("there is no message '{what}'{far}"));
         Err(match self.has_more() {
-            true => error.with_hint("where: all looks into other projects as well"),
-            false => error,
+            true => missed(what, far).with_hint("where: all looks into other projects as well"),
+            false => missed(what, far),
+        })
+    }
+
+    /// What a deed says that looks nowhere but here.
+    pub fn here<T>(what: &str, said: Result<T, ApiError>) -> Result<T, ApiError> {
+        said.map_err(|error| match is_told(&error, what) {
+            true => named(error, what),
+            false => missed(what, IN_THIS),
         })
     }
 
@@ -214,13 +237,33 @@ impl<'a> Reach<'a> {
     }
 
     /// That the user's setting kept an answer from what was asked for.
-    pub fn note(&self) -> String {
-        match self.asked {
-            Some(asked) if asked > self.most => {
-                let most = self.most.name();
-                format!("\n(the user's setting recall.where keeps this to {most})")
-            }
-            _ => String::new(),
-        }
+    pub fn note(&self) -> Option<String> {
+        let is_kept = self.asked.is_some_and(|asked| asked > self.most);
+        is_kept.then(|| {
+            let most = self.most.name();
+            format!("(the user's setting recall.where keeps this to {most})")
+        })
     }
+}
+
+/// Where the nearest place is.
+const IN_THIS: &str = " in this conversation";
+
+/// Whether all of an error is told to who named this.
+fn is_told(error: &ApiError, what: &str) -> bool {
+    let is_own = what.starts_with(':') && error.kind == NO_SUCH_MESSAGE;
+    is_own || !NAMING.contains(&&*error.kind)
+}
+
+/// The error with what was named as it was named.
+fn named(mut error: ApiError, what: &str) -> ApiError {
+    if error.kind == NO_SUCH_MESSAGE {
+        error.facts.insert("text".to_owned(), what.into());
+    }
+    error
+}
+
+/// That there is no such message, as far as is looked.
+fn missed(what: &str, far: &str) -> ApiError {
+    ApiError::refused(format!("there is no message '{}'{far}", folded(what))).with_hint(IDS)
 }

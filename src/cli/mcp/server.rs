@@ -213,7 +213,7 @@ impl<W: Write + Send> Server<W> {
             Err(refusal) => return Ok(Err(refusal)),
         };
         let client = self.heard(method, params, meta);
-        let what = match answer(method, params) {
+        let what = match answer(method, params, client.name.as_deref()) {
             Ok(Answered::Later(what)) => what,
             Ok(Answered::Now(result)) => return Ok(Ok(Some(finished(result, version.is_some())))),
             Err(refusal) => return Ok(Err(refusal)),

@@ -3,16 +3,23 @@
 
 use std::fmt::Write;
 
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 use tract::deeds::{
-    Act, ApiError, CostAnswer, DroppedAnswer, ELSEWHERE, FoundMessage, ReadAnswer, ReadMessage,
-    RunningFacts, StatusAnswer,
+    Act, ApiError, CostAnswer, DroppedAnswer, DroppedText, ELSEWHERE, FoundMessage, ReadAnswer,
+    ReadMessage, RunningFacts, StatusAnswer,
 };
 use tract::model::hosted::{Hosted, hosted};
 use tract::model::quote::{MARGIN, folded, headed, quoted, unframed};
 use tract::model::{MediaSource, Millis, Part};
 use tract::render::{Calendar, grouped, plural};
 
-use super::reach::Group;
+use super::answers::{
+    AnswerPart, CacheAge, CostSoFar, DoneCall, DoneCalls, Fullness, LargestPiece, ReadPage,
+    ReadPiece, Recalled, RecalledMessage, RecalledRetraction, Removed, RemovedFile, RemovedText,
+    RoleShare, RunningEntry, as_json,
+};
+use super::reach::{Group, IDS};
 use crate::cli::cache::duration;
 use crate::cli::prices::money;
 
@@ -20,6 +27,8 @@ use crate::cli::prices::money;
 const ANSWER_BYTES: usize = 4_000;
 /// How many messages a search tells.
 pub const FOUND: usize = 12;
+/// How many calls are told.
+pub const ACTS: usize = 10;
 /// How long a line of a found message may be.
 const LINE_CHARS: usize = 200;
 /// How many prompts, files and commands of a compaction are told.
@@ -31,6 +40,37 @@ pub struct Told {
     pub text: String,
     /// The pictures that the text names, in their order.
     pub pictures: Vec<Picture>,
+    /// The same as data, by the tool's type of answer.
+    pub data: Map<String, Value>,
+}
+
+impl Told {
+    pub fn new(text: String, answer: &impl Serialize) -> Self {
+        Self {
+            text,
+            pictures: Vec::new(),
+            data: as_json(answer),
+        }
+    }
+
+    /// That there is nothing to tell, and why.
+    pub fn only<T: Serialize + Default>(what: impl Into<String>) -> Self {
+        let mut told = Self::new(String::new(), &T::default());
+        told.note(what.into());
+        told
+    }
+
+    /// What else there is to say, on a line of its own.
+    pub fn note(&mut self, line: String) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text += &line;
+        let notes = self.data.entry("notes").or_insert_with(|| json!([]));
+        if let Some(notes) = notes.as_array_mut() {
+            notes.push(line.into());
+        }
+    }
 }
 
 /// A picture that a model can be shown.
@@ -38,13 +78,6 @@ pub struct Picture {
     pub media_type: String,
     /// Its bytes, as Base64.
     pub data: String,
-}
-
-impl From<String> for Told {
-    fn from(text: String) -> Self {
-        let pictures = Vec::new();
-        Self { text, pictures }
-    }
 }
 
 /// What pictures are shown as such.
@@ -103,6 +136,8 @@ pub fn error(error: &ApiError) -> String {
             };
             (what, None)
         }
+        // What else there is may be of another project.
+        "unknown_name" => (folded(&error.message), None),
         "empty_branch" => ("nothing was said in this conversation yet".to_owned(), None),
         "detached_head" => {
             let what = "this conversation is looked at as it was earlier, and cannot be changed";
@@ -119,10 +154,6 @@ pub fn error(error: &ApiError) -> String {
         None => message,
     }
 }
-
-/// Where an agent has ids from.
-const IDS: &str =
-    "recall, did and dropped tell ids; :7 is the seventh message of this conversation";
 
 /// The beginning of a hash: enough to name it.
 pub fn short(hash: &str) -> &str {
@@ -154,70 +185,118 @@ fn line(text: &str, chars: usize) -> String {
     folded
 }
 
-/// Pieces one after the other, as many as there is room for; the others are counted.
-fn within(head: String, pieces: impl IntoIterator<Item = String>, more: &str) -> String {
-    let (mut told, mut left) = (head, 0);
-    for piece in pieces {
-        if left > 0 || told.len() + piece.len() > ANSWER_BYTES {
-            left += 1;
-            continue;
-        }
-        told += &piece;
-    }
-    if left > 0 {
-        let _ = write!(told, "\n({left} more{more})");
-    }
-    told
+/// A text that grows as long as there is room; what has none is counted.
+struct Room {
+    text: String,
+    left_out: usize,
 }
 
-/// Groups under their headings, each piece of the others behind the first with its heading.
-fn under_headings<T>(groups: &[Group<T>], more: &str, one: impl Fn(&T) -> String) -> Vec<String> {
-    let mut pieces = Vec::new();
+impl Room {
+    fn new(text: String) -> Self {
+        Self { text, left_out: 0 }
+    }
+
+    /// Takes a piece in, if nothing was left out before.
+    fn takes(&mut self, piece: &str) -> bool {
+        let is_full = self.left_out > 0 || self.text.len() + piece.len() > ANSWER_BYTES;
+        if is_full {
+            self.left_out += 1;
+        } else {
+            self.text += piece;
+        }
+        !is_full
+    }
+
+    /// The whole, with how many were left out, and how to get more.
+    fn told(self, is_more: bool, how: &str) -> String {
+        let mut told = self.text;
+        match (self.left_out, is_more) {
+            (0, false) => {}
+            (0, true) => drop(write!(told, "\n(there are more{how})")),
+            (left, false) => drop(write!(told, "\n({left} more{how})")),
+            (left, true) => drop(write!(told, "\n({left} more, and others{how})")),
+        }
+        told
+    }
+}
+
+/// Groups under their headings, as many of each as there is room for, as text and as data.
+fn under_headings<T, A>(
+    groups: &[Group<T>],
+    more: &str,
+    one: impl Fn(&T) -> (String, A),
+) -> (Room, Vec<AnswerPart<A>>) {
+    let (mut room, mut parts) = (Room::new(String::new()), Vec::new());
     for group in groups.iter().filter(|group| !group.found.is_empty()) {
-        let end = if pieces.is_empty() { "" } else { "\n" };
+        let end = if parts.is_empty() { "" } else { "\n" };
         let mut heading = format!("{end}In {}{more}:", group.heading);
+        let mut part = AnswerPart {
+            of: group.heading.clone(),
+            found: Vec::new(),
+        };
         for found in &group.found {
-            pieces.push(std::mem::take(&mut heading) + &one(found));
+            let (piece, data) = one(found);
+            if room.takes(&(std::mem::take(&mut heading) + &piece)) {
+                part.found.push(data);
+            }
+        }
+        if !part.found.is_empty() {
+            parts.push(part);
         }
     }
-    pieces
+    (room, parts)
 }
 
 /// What a search found, by where it stands.
-pub fn found(groups: &[Group<FoundMessage>], calendar: &Calendar) -> String {
-    let pieces = under_headings(groups, "; read an id for more", |one| {
-        one_found(one, calendar)
+pub fn found(groups: &[Group<FoundMessage>], is_more: bool, calendar: &Calendar) -> Told {
+    let (room, parts) = under_headings(groups, "; read an id for more", |one| {
+        let one = recalled(one, calendar);
+        (one_found(&one), one)
     });
-    within(
-        String::new(),
-        pieces,
-        "; narrow it with other words or since",
-    )
+    let answer = Recalled {
+        parts,
+        left_out: room.left_out,
+        more: is_more,
+        notes: Vec::new(),
+    };
+    let text = room.told(is_more, "; narrow it with other words or since");
+    Told::new(text, &answer)
 }
 
-fn one_found(one: &FoundMessage, calendar: &Calendar) -> String {
+fn recalled(one: &FoundMessage, calendar: &Calendar) -> RecalledMessage {
+    let taken_back = one.taken_back.as_ref().map(|back| RecalledRetraction {
+        time: back.time_ms.map(|_| time(back.time_ms, calendar)),
+        id: back.id.as_deref().map(name),
+        instead: back.instead.as_deref().map(|it| line(it, LINE_CHARS / 2)),
+    });
+    let lines = one.lines.iter().take(2);
+    RecalledMessage {
+        id: name(&one.id),
+        time: time(one.time_ms, calendar),
+        role: one.role,
+        hidden_by: one.hidden_by,
+        taken_back,
+        lines: lines.map(|text| line(text, LINE_CHARS)).collect(),
+    }
+}
+
+fn one_found(one: &RecalledMessage) -> String {
     let hidden = match one.hidden_by {
         Some(by) => format!(", hidden ({by})"),
         None => String::new(),
     };
-    let mut piece = format!(
-        "\n{}  {}  {}{hidden}",
-        name(&one.id),
-        time(one.time_ms, calendar),
-        one.role
-    );
+    let mut piece = format!("\n{}  {}  {}{hidden}", one.id, one.time, one.role);
     if let Some(back) = &one.taken_back {
         piece += ", taken back";
-        if let Some(when) = back.time_ms {
-            let _ = write!(piece, " on {}", time(Some(when), calendar));
+        if let Some(when) = &back.time {
+            let _ = write!(piece, " on {when}");
         }
         if let (Some(id), Some(instead)) = (&back.id, &back.instead) {
-            let instead = line(instead, LINE_CHARS / 2);
-            let _ = write!(piece, "; chosen instead: {}  {instead}", name(id));
+            let _ = write!(piece, "; chosen instead: {id}  {instead}");
         }
     }
-    for text in one.lines.iter().take(2) {
-        let _ = write!(piece, "\n  {}", line(text, LINE_CHARS));
+    for text in &one.lines {
+        let _ = write!(piece, "\n  {text}");
     }
     piece
 }
@@ -228,8 +307,19 @@ struct Row<'a> {
     text: String,
     /// The message that it belongs to.
     of: &'a ReadMessage,
+    /// Whether it is the one that says whose words follow.
+    is_head: bool,
     /// The pictures of the part whose last line it is.
     pictures: Vec<Picture>,
+}
+
+/// A page on its way.
+#[derive(Default)]
+struct Page<'a> {
+    text: String,
+    pictures: Vec<Picture>,
+    /// What of each message is on it.
+    messages: Vec<(&'a ReadMessage, String)>,
 }
 
 /// Messages word for word, a page of them.
@@ -238,39 +328,68 @@ pub fn read(read: &ReadAnswer, page: usize, calendar: &Calendar) -> Told {
         .messages
         .iter()
         .flat_map(|message| rows(message, calendar));
-    let mut pages = vec![Told::default()];
+    let mut pages = vec![Page::default()];
     for row in rows {
         let last = pages.last().expect("there is one");
         let has_room = last.text.len() + row.text.len() <= ANSWER_BYTES
             && last.pictures.len() + row.pictures.len() <= PICTURES_MOST;
         if !has_room && !last.text.is_empty() {
             // Whose words they are stands above them on each page.
-            let is_head = row.text.starts_with('[');
-            let head = if is_head {
-                String::new()
-            } else {
-                head(row.of, "continued")
+            let text = match row.is_head {
+                true => String::new(),
+                false => head(row.of, "continued"),
             };
-            pages.push(Told::from(head));
+            pages.push(Page {
+                text,
+                ..Page::default()
+            });
         }
         let last = pages.last_mut().expect("there is one");
         last.text += &row.text;
         last.pictures.extend(row.pictures);
+        match last.messages.last_mut() {
+            Some((of, said)) if std::ptr::eq(*of, row.of) => *said += &row.text,
+            _ => {
+                let said = if row.is_head { String::new() } else { row.text };
+                last.messages.push((row.of, said));
+            }
+        }
     }
     let (page, count) = (page.max(1), pages.len());
+    let mut answer = ReadPage {
+        page,
+        pages: count,
+        ..ReadPage::default()
+    };
     if page > count {
-        return match count {
+        let mut told = Told::new(String::new(), &answer);
+        told.note(match count {
             1 => "There is 1 page.".to_owned(),
             _ => format!("There are {count} pages."),
-        }
-        .into();
+        });
+        return told;
     }
-    let mut told = pages.swap_remove(page - 1);
-    told.text.truncate(told.text.trim_end().len());
+    let Page {
+        mut text,
+        pictures,
+        messages,
+    } = pages.swap_remove(page - 1);
+    let messages = messages.into_iter().map(|(of, said)| ReadPiece {
+        id: name(&of.id),
+        number: of.number,
+        role: of.message.role.as_str(),
+        time: time(of.time_ms, calendar),
+        text: said.trim_end().to_owned(),
+    });
+    answer.messages = messages.collect();
+    text.truncate(text.trim_end().len());
     if count > 1 {
-        let _ = write!(told.text, "\n(page {page} of {count})");
+        let _ = write!(text, "\n(page {page} of {count})");
     }
-    told
+    Told {
+        pictures,
+        ..Told::new(text, &answer)
+    }
 }
 
 /// A message in lines: its head, what it says, an empty one.
@@ -278,9 +397,13 @@ fn rows<'a>(of: &'a ReadMessage, calendar: &Calendar) -> Vec<Row<'a>> {
     let row = |text: String| Row {
         text,
         of,
+        is_head: false,
         pictures: Vec::new(),
     };
-    let mut rows = vec![row(head(of, &time(of.time_ms, calendar)))];
+    let mut rows = vec![Row {
+        is_head: true,
+        ..row(head(of, &time(of.time_ms, calendar)))
+    }];
     for one in &of.message.parts {
         let text = part(one) + "\n";
         rows.extend(text.split_inclusive('\n').flat_map(pieces).map(row));
@@ -358,31 +481,38 @@ fn part(part: &Part) -> String {
 }
 
 /// What a compaction hid.
-pub fn dropped(dropped: &DroppedAnswer, of: &str, calendar: &Calendar) -> String {
-    let (Some(commit), Some(kind)) = (&dropped.commit, dropped.kind) else {
-        return format!("Nothing was removed from {of}.");
+pub fn dropped(dropped: &DroppedAnswer, of: &str, calendar: &Calendar) -> Told {
+    let mut answer = Removed {
+        of: of.to_owned(),
+        ..Removed::default()
     };
-    let messages = plural(dropped.messages as u64, "message");
-    let tokens = grouped(dropped.tokens);
-    let when = time(dropped.time_ms, calendar);
-    let head = format!(
-        "In {of}: {kind} {} at {when} hid {messages}, {tokens} tokens. Each id can be read.",
-        short(commit)
+    let (Some(commit), Some(kind)) = (&dropped.commit, dropped.kind) else {
+        return Told::new(format!("Nothing was removed from {of}."), &answer);
+    };
+    let (id, when) = (short(commit).to_owned(), time(dropped.time_ms, calendar));
+    let (messages, tokens) = (
+        plural(dropped.messages as u64, "message"),
+        grouped(dropped.tokens),
     );
-    let mut pieces = Vec::new();
-    if !dropped.prompts.is_empty() {
-        pieces.push("\nThe user said:".to_owned());
-    }
+    let mut room = Room::new(format!(
+        "In {of}: {kind} {id} at {when} hid {messages}, {tokens} tokens. Each id can be read."
+    ));
+    (answer.id, answer.kind, answer.time) = (Some(id), Some(kind), Some(when));
+    (answer.messages, answer.tokens) = (dropped.messages, dropped.tokens);
+
+    let mut left_out = 0;
     // The newest matter most.
-    for prompt in dropped.prompts.iter().rev().take(DROPPED) {
-        pieces.push(format!(
-            "\n  {}  {}",
-            name(&prompt.id),
-            line(&prompt.text, LINE_CHARS)
-        ));
-    }
-    if !dropped.files.is_empty() {
-        pieces.push("\nFiles (changed, read):".to_owned());
+    let removed = |one: &DroppedText, chars| RemovedText {
+        id: name(&one.id),
+        text: line(&one.text, chars),
+    };
+    let mut heading = "\nThe user said:".to_owned();
+    for one in newest(&dropped.prompts, &mut left_out) {
+        let one = removed(one, LINE_CHARS);
+        let piece = format!("\n  {}  {}", one.id, one.text);
+        if room.takes(&(std::mem::take(&mut heading) + &piece)) {
+            answer.prompts.push(one);
+        }
     }
     let mut files: Vec<_> = dropped.files.iter().collect();
     files.sort_by_key(|file| {
@@ -391,52 +521,84 @@ pub fn dropped(dropped: &DroppedAnswer, of: &str, calendar: &Calendar) -> String
             std::cmp::Reverse(file.read),
         )
     });
+    left_out += files.len().saturating_sub(DROPPED);
+    let mut heading = "\nFiles (changed, read):".to_owned();
     for file in files.into_iter().take(DROPPED) {
-        pieces.push(format!(
+        let file = RemovedFile {
+            id: name(&file.id),
+            path: line(&file.path, LINE_CHARS),
+            changed: file.changed,
+            read: file.read,
+        };
+        let piece = format!(
             "\n  {}  {} ({}, {})",
-            name(&file.id),
-            line(&file.path, LINE_CHARS),
-            file.changed,
-            file.read
-        ));
+            file.id, file.path, file.changed, file.read
+        );
+        if room.takes(&(std::mem::take(&mut heading) + &piece)) {
+            answer.files.push(file);
+        }
     }
-    if !dropped.commands.is_empty() {
-        pieces.push("\nCommands:".to_owned());
+    let mut heading = "\nCommands:".to_owned();
+    for one in newest(&dropped.commands, &mut left_out) {
+        let one = removed(one, LINE_CHARS / 2);
+        let piece = format!("\n  {}  {}", one.id, one.text);
+        if room.takes(&(std::mem::take(&mut heading) + &piece)) {
+            answer.commands.push(one);
+        }
     }
-    for command in dropped.commands.iter().rev().take(DROPPED) {
-        pieces.push(format!(
-            "\n  {}  {}",
-            name(&command.id),
-            line(&command.text, LINE_CHARS / 2)
-        ));
-    }
-    within(head, pieces, "; recall finds them")
+    room.left_out += left_out;
+    answer.left_out = room.left_out;
+    Told::new(room.told(false, "; recall finds them"), &answer)
+}
+
+/// The last of some texts, the newest first; the others are counted.
+fn newest<'a>(
+    texts: &'a [DroppedText],
+    left_out: &mut usize,
+) -> impl Iterator<Item = &'a DroppedText> {
+    *left_out += texts.len().saturating_sub(DROPPED);
+    texts.iter().rev().take(DROPPED)
 }
 
 /// What was done, by where.
-pub fn did(groups: &[Group<Act>], calendar: &Calendar) -> String {
-    let pieces = under_headings(groups, ", newest first; read an id for more", |one| {
-        act(one, calendar)
+pub fn did(groups: &[Group<Act>], is_more: bool, calendar: &Calendar) -> Told {
+    let (room, parts) = under_headings(groups, ", newest first; read an id for more", |one| {
+        let one = done_call(one, calendar);
+        (act(&one), one)
     });
-    within(String::new(), pieces, "")
+    let answer = DoneCalls {
+        parts,
+        left_out: room.left_out,
+        more: is_more,
+        notes: Vec::new(),
+    };
+    Told::new(room.told(is_more, "; say more of what is meant"), &answer)
 }
 
-fn act(act: &Act, calendar: &Calendar) -> String {
-    let mut told = format!(
-        "\n{}  {}  {}",
-        name(&act.id),
-        time(act.time_ms, calendar),
-        line(&act.call, LINE_CHARS)
-    );
-    if let Some((came, went)) = act.lines {
+fn done_call(act: &Act, calendar: &Calendar) -> DoneCall {
+    DoneCall {
+        id: name(&act.id),
+        time: time(act.time_ms, calendar),
+        call: line(&act.call, LINE_CHARS),
+        lines_added: act.lines.map(|(came, _)| came),
+        lines_removed: act.lines.map(|(_, went)| went),
+        result: act.result.as_deref().map(|it| line(it, LINE_CHARS)),
+        is_error: act.is_error,
+        next: act.next.as_deref().map(|it| line(it, LINE_CHARS)),
+    }
+}
+
+fn act(act: &DoneCall) -> String {
+    let mut told = format!("\n{}  {}  {}", act.id, act.time, act.call);
+    if let (Some(came), Some(went)) = (act.lines_added, act.lines_removed) {
         let _ = write!(told, " (+{came} −{went})");
     }
     if let Some(result) = &act.result {
         let what = if act.is_error { "error" } else { "result" };
-        let _ = write!(told, "\n  {what}: {}", line(result, LINE_CHARS));
+        let _ = write!(told, "\n  {what}: {result}");
     }
     if let Some(next) = &act.next {
-        let _ = write!(told, "\n  then: {}", line(next, LINE_CHARS));
+        let _ = write!(told, "\n  then: {next}");
     }
     told
 }
@@ -449,12 +611,15 @@ pub fn running(running: &[RunningFacts], calendar: &Calendar) -> String {
     let mut told =
         "\nStarted in the background, with no end in the record (look before you start it again):"
             .to_owned();
-    let left = running.len().saturating_sub(RUNNING);
-    for work in &running[left..] {
-        let (id, what) = (unframed(&work.id), unframed(&work.what));
-        let (id, what) = (line(&id, LINE_CHARS / 4), line(&what, LINE_CHARS));
-        let since = time(work.since_ms, calendar);
-        let _ = write!(told, "\n  {} {id}, since {since}: {what}", work.kind);
+    let (works, left) = running_works(running, calendar);
+    for work in works {
+        let RunningEntry {
+            kind,
+            id,
+            since,
+            what,
+        } = work;
+        let _ = write!(told, "\n  {kind} {id}, since {since}: {what}");
     }
     if left > 0 {
         let _ = write!(told, "\n  ({left} more, older)");
@@ -462,18 +627,78 @@ pub fn running(running: &[RunningFacts], calendar: &Calendar) -> String {
     told
 }
 
+/// The newest, and how many older ones there are.
+fn running_works(running: &[RunningFacts], calendar: &Calendar) -> (Vec<RunningEntry>, usize) {
+    let left = running.len().saturating_sub(RUNNING);
+    let work = |work: &RunningFacts| RunningEntry {
+        kind: work.kind.to_owned(),
+        id: line(&unframed(&work.id), LINE_CHARS / 4),
+        since: time(work.since_ms, calendar),
+        what: line(&unframed(&work.what), LINE_CHARS),
+    };
+    (running[left..].iter().map(work).collect(), left)
+}
+
 /// How much work in the background is told.
 const RUNNING: usize = 8;
 
+/// How many hundredths of a whole, rounded.
+fn percent(part: u64, whole: u64) -> u64 {
+    let whole = whole.max(1);
+    (part * 100 + whole / 2) / whole
+}
+
 /// How full a context is, and what it costs.
-pub fn context(status: &StatusAnswer, cost: Option<&CostAnswer>, calendar: &Calendar) -> String {
+pub fn context(status: &StatusAnswer, cost: Option<&CostAnswer>, calendar: &Calendar) -> Told {
+    let (works, running_left_out) = running_works(&status.running, calendar);
+    let used = status
+        .provider_tokens
+        .map_or(status.tokens.tokens, |(_, most)| most);
+    let sum: u64 = status.by_role.iter().map(|(_, tokens)| tokens).sum();
+    let share = |(role, tokens): &(&'static str, u64)| RoleShare {
+        role,
+        percent: percent(*tokens, sum),
+    };
+    let cost = cost.filter(|cost| cost.total.replies > 0);
+    let answer = Fullness {
+        messages: status.messages,
+        hidden: status.hidden,
+        tokens: status.tokens.tokens,
+        provider_tokens: status.provider_tokens,
+        budget: status.budget,
+        budget_percent: status.budget.map(|budget| percent(used, budget)),
+        filled_by: status.by_role.iter().map(share).collect(),
+        largest: status.largest.as_ref().map(|largest| LargestPiece {
+            number: largest.number,
+            tokens: largest.tokens.tokens,
+            what: line(largest.answers.as_deref().unwrap_or(&largest.preview), 80),
+        }),
+        cache: status.cache.as_ref().map(|cache| CacheAge {
+            is_cold: cache.is_cold,
+            last_used: duration(cache.age_ms),
+            kept_for: duration(cache.life_ms),
+        }),
+        running: works,
+        running_left_out,
+        cost: cost.map(|cost| CostSoFar {
+            dollars: money(cost.total.dollars),
+            replies: cost.total.replies,
+            unpriced: cost.total.unpriced,
+        }),
+        notes: Vec::new(),
+    };
+    let text = fullness(&answer, &running(&status.running, calendar));
+    Told::new(text, &answer)
+}
+
+fn fullness(answer: &Fullness, running: &str) -> String {
     let mut told = format!(
         "{}, {} hidden; {} tokens",
-        plural(status.messages, "message"),
-        grouped(status.hidden),
-        grouped(status.tokens.tokens)
+        plural(answer.messages, "message"),
+        grouped(answer.hidden),
+        grouped(answer.tokens)
     );
-    if let Some((least, most)) = status.provider_tokens {
+    if let Some((least, most)) = answer.provider_tokens {
         let (few, many) = (grouped(least), grouped(most));
         let range = if least == most {
             few
@@ -482,55 +707,42 @@ pub fn context(status: &StatusAnswer, cost: Option<&CostAnswer>, calendar: &Cale
         };
         let _ = write!(told, ", {range} by the provider's count");
     }
-    if let Some(budget) = status.budget {
-        let used = status
-            .provider_tokens
-            .map_or(status.tokens.tokens, |(_, most)| most);
-        let _ = write!(
-            told,
-            "; budget {}, {}% used",
-            grouped(budget),
-            used * 100 / budget.max(1)
-        );
+    if let (Some(budget), Some(used)) = (answer.budget, answer.budget_percent) {
+        let _ = write!(told, "; budget {}, {used}% used", grouped(budget));
     }
-    let sum: u64 = status.by_role.iter().map(|(_, tokens)| tokens).sum();
-    let shares = status.by_role.iter();
-    let shares = shares.map(|(role, tokens)| format!("{role} {}%", tokens * 100 / sum.max(1)));
+    let shares = answer.filled_by.iter();
+    let shares = shares.map(|share| format!("{} {}%", share.role, share.percent));
     let _ = write!(
         told,
         "\nFilled by: {}",
         shares.collect::<Vec<_>>().join(", ")
     );
-    if let Some(largest) = &status.largest {
-        let what = largest.answers.as_deref().unwrap_or(&largest.preview);
-        let (number, tokens) = (largest.number, grouped(largest.tokens.tokens));
-        let _ = write!(
-            told,
-            "; largest :{number}, {tokens} tokens: {}",
-            line(what, 80)
-        );
+    if let Some(LargestPiece {
+        number,
+        tokens,
+        what,
+    }) = &answer.largest
+    {
+        let tokens = grouped(*tokens);
+        let _ = write!(told, "; largest :{number}, {tokens} tokens: {what}");
     }
-    if let Some(cache) = &status.cache {
+    if let Some(cache) = &answer.cache {
         let state = if cache.is_cold { "cold" } else { "warm" };
-        let (age, life) = (duration(cache.age_ms), duration(cache.life_ms));
         let _ = write!(
             told,
-            "\nCache: {state}; last used {age} ago, kept for {life}"
+            "\nCache: {state}; last used {} ago, kept for {}",
+            cache.last_used, cache.kept_for
         );
     }
-    told += &running(&status.running, calendar);
-    if let Some(cost) = cost.filter(|cost| cost.total.replies > 0) {
-        let (dollars, replies) = (money(cost.total.dollars), grouped(cost.total.replies));
+    told += running;
+    if let Some(cost) = &answer.cost {
+        let (dollars, replies) = (&cost.dollars, grouped(cost.replies));
         let _ = write!(
             told,
             "\nCost so far: {dollars} for {replies} replies, at list prices"
         );
-        if cost.total.unpriced > 0 {
-            let _ = write!(
-                told,
-                "; {} more have no price",
-                grouped(cost.total.unpriced)
-            );
+        if cost.unpriced > 0 {
+            let _ = write!(told, "; {} more have no price", grouped(cost.unpriced));
         }
     }
     told

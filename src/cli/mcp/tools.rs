@@ -12,6 +12,7 @@ use tract::deeds::{
 use tract::ingest::adopt;
 use tract::repo::On;
 
+use super::answers::{DoneCalls, Fullness, Pinned, ReadPage, Recalled, Removed, schema_of};
 use super::arguments::{self, Argument, Kind};
 use super::asking::{Asking, Caller, Memory};
 use super::reach::{Place, Reach, WHERE};
@@ -26,6 +27,8 @@ pub struct Tool {
     name: &'static str,
     about: &'static str,
     takes: &'static [Argument],
+    /// The schema of what it answers beside its text.
+    answer: fn() -> Value,
     /// Whether it keeps something: others wait for it.
     pub changes: bool,
     act: fn(&mut Memory, Caller<'_>, Value) -> Result<Told, ApiError>,
@@ -52,6 +55,7 @@ static TOOLS: [Tool; 6] = [
                 "yesterday, 3 days ago, last week, 2026-01-31",
             ),
         ],
+        answer: schema_of::<Recalled>,
         changes: false,
         act: recall,
     },
@@ -64,6 +68,7 @@ static TOOLS: [Tool; 6] = [
             Argument::of("page", Kind::Number, "Of a long text, from 1"),
             FAR,
         ],
+        answer: schema_of::<ReadPage>,
         changes: false,
         act: read,
     },
@@ -74,6 +79,7 @@ static TOOLS: [Tool; 6] = [
             Argument::of("compaction", Kind::Text, "Its id; else the newest"),
             FAR,
         ],
+        answer: schema_of::<Removed>,
         changes: false,
         act: dropped,
     },
@@ -86,6 +92,7 @@ static TOOLS: [Tool; 6] = [
             Argument::of("error", Kind::Text, "A piece of its text"),
             FAR,
         ],
+        answer: schema_of::<DoneCalls>,
         changes: false,
         act: did,
     },
@@ -93,6 +100,7 @@ static TOOLS: [Tool; 6] = [
         name: "context",
         about: "Tokens, budget, cache, cost of this conversation, and what runs in the background",
         takes: &[],
+        answer: schema_of::<Fullness>,
         changes: false,
         act: context,
     },
@@ -103,6 +111,7 @@ static TOOLS: [Tool; 6] = [
             Argument::required("id", "Of a message here"),
             Argument::of("note", Kind::Text, "Why"),
         ],
+        answer: schema_of::<Pinned>,
         changes: true,
         act: pin,
     },
@@ -126,15 +135,19 @@ impl Tool {
     }
 }
 
-/// The tools, as a client lists them.
-pub fn definitions() -> Value {
+/// The tools, as a client lists them; with what they answer as data, where the client can do with that.
+pub fn definitions(has_data: bool) -> Value {
     let tools = TOOLS.iter().map(|tool| {
-        json!({
+        let mut listed = json!({
             "name": tool.name,
             "description": tool.about,
             "inputSchema": arguments::schema(tool.takes),
             "annotations": { "readOnlyHint": !tool.changes, "openWorldHint": false },
-        })
+        });
+        if has_data {
+            listed["outputSchema"] = (tool.answer)();
+        }
+        listed
     });
     tools.collect()
 }
@@ -179,6 +192,9 @@ struct Recall {
 /// What is said where nobody knows which conversation asks.
 const NOWHERE: &str = "Nothing is known of this conversation yet.";
 
+/// What is said where meanings cannot be looked for.
+const UNREAD_MODEL: &str = "(found by words alone: the model of recall.model cannot be read)";
+
 /// How many messages are enough not to look any further.
 const ENOUGH: usize = 4;
 
@@ -186,12 +202,15 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
     let asked: Recall = taken(arguments)?;
     let calendar = memory.worker.calendar();
     let most = memory.worker.recall_where()?;
+    let mut like = memory.worker.recall_model()?.is_some();
+    let mut trouble = None;
     memory.with(caller, |at, asking| {
         let reach = Reach::of(asking, asked.place, most.as_deref());
-        let (mut groups, mut known) = (Vec::new(), HashSet::new());
+        let (mut groups, mut known, mut is_more) = (Vec::new(), HashSet::new(), false);
         let mut withheld = Withheld::of(at)?;
         for room in reach.rooms(at) {
             let params = FindParams {
+                like,
                 text: asked.query.clone(),
                 rev: room.rev,
                 directory: room.directory,
@@ -199,7 +218,16 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
                 limit: Some(telling::FOUND),
                 ..FindParams::default()
             };
-            let mut found = params.call(at)?.found;
+            let answer = match params.clone().call(at) {
+                // A model that is gone, or has changed its form, is no reason to remember nothing.
+                Err(error) if like && ["io", "invalid_input"].contains(&&*error.kind) => {
+                    (like, trouble) = (false, Some(UNREAD_MODEL.to_owned()));
+                    FindParams { like, ..params }.call(at)?
+                }
+                answer => answer?,
+            };
+            is_more |= answer.more;
+            let mut found = answer.found;
             // What the agent has asked and was told before says nothing new.
             found.retain(|one| !one.is_own && known.insert(one.id.clone()));
             withheld.found(&mut found);
@@ -208,15 +236,18 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
                 break;
             }
         }
-        let kept = reach.note();
-        if !known.is_empty() {
-            return Ok(withheld.told(telling::found(&groups, &calendar) + &kept));
-        }
-        let hint = match reach.has_more() {
-            true => "try other words, or where: all for other projects too",
-            false => "try other words",
+        let mut told = if known.is_empty() {
+            let hint = match reach.has_more() {
+                true => "try other words, or where: all for other projects too",
+                false => "try other words",
+            };
+            Told::only::<Recalled>(format!("Nothing found; {hint}."))
+        } else {
+            telling::found(&groups, is_more, &calendar)
         };
-        Ok(format!("Nothing found; {hint}.{kept}").into())
+        let notes = reach.note().into_iter().chain(trouble);
+        notes.for_each(|note| told.note(note));
+        Ok(withheld.told(told))
     })
 }
 
@@ -274,7 +305,7 @@ fn dropped(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<
     let most = memory.worker.recall_where()?;
     memory.with(caller, |at, asking| {
         if asking.is_nowhere(at) && asked.compaction.is_none() {
-            return Ok(NOWHERE.to_owned().into());
+            return Ok(Told::only::<Removed>(NOWHERE));
         }
         let reach = Reach::of(asking, asked.place, most.as_deref());
         let (place, mut dropped) = match &asked.compaction {
@@ -320,7 +351,7 @@ fn did(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told
     let most = memory.worker.recall_where()?;
     memory.with(caller, |at, asking| {
         let reach = Reach::of(asking, asked.place, most.as_deref());
-        let (mut groups, mut known) = (Vec::new(), HashSet::new());
+        let (mut groups, mut known, mut is_more) = (Vec::new(), HashSet::new(), false);
         let mut withheld = Withheld::of(at)?;
         for room in reach.rooms(at) {
             let params = DidParams {
@@ -329,9 +360,12 @@ fn did(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told
                 error: asked.error.clone(),
                 within: room.rev,
                 directory: room.directory,
-                limit: None,
+                // One more tells whether there are more.
+                limit: Some(telling::ACTS + 1),
             };
             let mut answer = params.call(at)?;
+            is_more |= answer.acts.len() > telling::ACTS;
+            answer.acts.truncate(telling::ACTS);
             answer
                 .acts
                 .retain(|act| known.insert((act.id.clone(), act.call.clone())));
@@ -341,15 +375,17 @@ fn did(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told
                 break;
             }
         }
-        let kept = reach.note();
-        if !known.is_empty() {
-            return Ok(withheld.told(telling::did(&groups, &calendar) + &kept));
-        }
-        let hint = match reach.has_more() {
-            true => " where: all looks through other projects as well.",
-            false => "",
+        let mut told = if known.is_empty() {
+            let hint = match reach.has_more() {
+                true => " where: all looks through other projects as well.",
+                false => "",
+            };
+            Told::only::<DoneCalls>(format!("Nothing of the kind was done.{hint}"))
+        } else {
+            telling::did(&groups, is_more, &calendar)
         };
-        Ok(format!("Nothing of the kind was done.{hint}{kept}").into())
+        reach.note().into_iter().for_each(|note| told.note(note));
+        Ok(withheld.told(told))
     })
 }
 
@@ -362,7 +398,7 @@ fn context(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<
     let calendar = memory.worker.calendar();
     memory.with(caller, |at, asking| {
         if asking.is_nowhere(at) {
-            return Ok(NOWHERE.to_owned().into());
+            return Ok(Told::only::<Fullness>(NOWHERE));
         }
         let mut on = asking.on(at);
         std::mem::swap(&mut at.on, &mut on);
@@ -408,12 +444,17 @@ fn pin(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told
             reason: asked.note,
             ..AnnotateParams::default()
         };
-        let done = params.call(at)?;
-        let said = match done.commits.first() {
-            Some(commit) => format!("Pinned {}, by commit {}.", asked.id, telling::short(commit)),
-            None => format!("{} was pinned already.", asked.id),
+        let done = Reach::here(&asked.id, params.call(at))?;
+        let answer = Pinned {
+            id: asked.id,
+            commit: done.commits.first().map(|it| telling::short(it).to_owned()),
+            notes: Vec::new(),
         };
-        Ok(said.into())
+        let said = match &answer.commit {
+            Some(commit) => format!("Pinned {}, by commit {commit}.", answer.id),
+            None => format!("{} was pinned already.", answer.id),
+        };
+        Ok(Told::new(said, &answer))
     })
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Texts are looked through whole, before they are cut for the answer: a piece of a secret is known by nothing.
 
+use serde_json::Value;
 use tract::deeds::{ApiError, At, DidAnswer, DroppedAnswer, FoundMessage, ReadAnswer};
 use tract::model::secret::{SecretCounts, Secrets};
 use tract::render::counted_secrets;
@@ -66,14 +67,25 @@ impl Withheld {
     }
 
     /// What is told in the end, once more looked through, with a line that says what was left out.
-    pub fn told(mut self, told: impl Into<Told>) -> Told {
-        let mut told = told.into();
+    pub fn told(mut self, mut told: Told) -> Told {
         self.text(&mut told.text);
+        // What is in the data is in the text, and was counted there.
+        let counts = self.counts.clone();
+        told.data.values_mut().for_each(|value| self.value(value));
+        self.counts = counts;
         if let Some(note) = self.note() {
-            told.text += "\n";
-            told.text += &note;
+            told.note(note);
         }
         told
+    }
+
+    fn value(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.text(text),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.value(value)),
+            Value::Object(fields) => fields.values_mut().for_each(|value| self.value(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
     }
 
     /// That something was left out; none where nothing was.

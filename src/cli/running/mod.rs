@@ -21,8 +21,9 @@ use tract::compile::RequestOptions;
 use tract::deeds::{request_payload, served_settings};
 use tract::hash::CommitHash;
 use tract::model::price::Prices;
-use tract::model::{Draft, EntryId, Operation, Priority, RefName};
+use tract::model::{Draft, EntryId, Priority, RefName};
 use tract::query::Bill;
+use tract::repo::runs::JUDGED;
 use tract::repo::{CommitOptions, On, Repo};
 use tract::rewrite::SurgeryOptions;
 use tract::rewrite::bisect::Judged;
@@ -35,9 +36,6 @@ use super::{App, Failure, Result, prices};
 use client::{Begun, Client};
 use directory::Checkout;
 use said::{ANSWER_MAX, printed};
-
-/// What a verdict's annotation begins with.
-const JUDGED: &str = "judged ";
 
 /// What makes a continuation.
 pub enum Maker<'a> {
@@ -353,13 +351,8 @@ pub fn bill_after(
 
 /// What a run is called by its branch's tip: what a judge said of it, or that it was answered.
 pub fn outcome_at(repo: &Repo, tip: &CommitHash) -> Result<String> {
-    Ok(match repo.commit_at(tip)?.operation {
-        Operation::Annotate {
-            reason: Some(reason),
-            ..
-        } if reason.starts_with(JUDGED) => reason[JUDGED.len()..].to_owned(),
-        _ => "answered".to_owned(),
-    })
+    let verdict = repo.verdict_at(tip)?;
+    Ok(verdict.unwrap_or_else(|| "answered".to_owned()))
 }
 
 /// What a verdict says of a run.

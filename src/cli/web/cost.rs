@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use tract::deeds::CostRow;
-use tract::model::Millis;
+use tract::deeds::{CostBy, CostRow};
 use tract::model::price::Prices;
-use tract::query::{Bearer, Bill, BilledReply, bills};
+use tract::model::{Millis, RefName};
+use tract::query::{Bearer, Bill, BilledReply, OtherRequests, bills, bills_by_model};
 use tract::render::calendar::Edge;
-use tract::render::html::{CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow};
+use tract::render::html::{
+    CalendarDay, CostCalendar, CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow,
+};
 use tract::render::{Calendar, grouped, plural, rounded};
 use tract::repo::Repo;
 
@@ -20,6 +22,8 @@ use crate::cli::{App, Failure, Result, moment};
 
 /// How many rows a table has; others are one row.
 const ROWS: usize = 20;
+/// The classes of models in a plot, the dearest first.
+const MODELS: [&str; 5] = ["m0", "m1", "m2", "m3", "m4"];
 /// The views of costs: the word in the address, and what it is called.
 const VIEWS: [(&str, &str); 3] = [("", "Cost"), ("tool", "By tool"), ("cache", "Cache")];
 /// From when on: the word in the address, and what it is called.
@@ -95,6 +99,7 @@ fn page(
         facts: &shown.facts,
         views: &views,
         over_time: &shown.over_time,
+        calendar: shown.calendar.as_ref(),
         tables: &shown.tables,
         notes: &shown.notes,
     };
@@ -132,6 +137,7 @@ fn views(asked: &Asked, name: &str, all: &[(&str, &str)]) -> Vec<CostView> {
 struct Told {
     facts: Vec<String>,
     over_time: Vec<CostPlot>,
+    calendar: Option<CostCalendar>,
     tables: Vec<CostTable>,
     notes: Vec<String>,
 }
@@ -148,9 +154,32 @@ impl Costs<'_> {
             Some(opened) => self.repo.billed_session(&opened.tip, &self.prices)?,
             None => self.repo.billed(None, &self.prices)?,
         };
+        let (others, is_without) = self.others(&replies)?;
         replies.retain(|reply| self.is_wanted(reply));
-        let mut told = self.sums(&replies);
+        let mut told = self.sums(&replies, &others.bill);
+        for (model, tokens) in &others.unpriced {
+            let tokens = grouped(*tokens);
+            told.notes.push(format!(
+                "Other requests without a price: {tokens} tokens of {model}."
+            ));
+        }
+        if is_without {
+            let what = "Without requests that no reply shows, for summaries and titles: nobody says when they were made.";
+            told.notes.push(what.to_owned());
+        }
         told.over_time.extend(self.days(&replies));
+        match self.opened {
+            Some(opened) => {
+                let mut found = tract::ingest::misses(self.repo, Some(&opened.tip), &self.prices)?;
+                found.replies.retain(|row| self.is_wanted(&row.reply));
+                if !found.replies.is_empty() {
+                    told.facts.push(misses::sum(&found.replies));
+                    told.over_time
+                        .insert(0, misses::of_requests(&found, &self.calendar));
+                }
+            }
+            None => told.calendar = self.year(&replies),
+        }
         let agents = self.opened.is_some();
         let of = if agents {
             billed::whole_agent
@@ -168,6 +197,11 @@ impl Costs<'_> {
             ]);
         }
         told.tables.retain(|table| table.rows.len() > 1 || !agents);
+        if others.bill != Bill::default() {
+            for table in told.tables.iter_mut().take(2) {
+                table.rows.push(bill_row("(other requests)", &others.bill));
+            }
+        }
         Ok(told)
     }
 
@@ -198,8 +232,9 @@ impl Costs<'_> {
     }
 
     /// What all of these replies come to, and what is to be said of their prices.
-    fn sums(&self, replies: &[BilledReply]) -> Told {
-        let bill = Bill::of(replies);
+    fn sums(&self, replies: &[BilledReply], others: &Bill) -> Told {
+        let mut bill = Bill::of(replies);
+        bill.plus(others);
         let usage = bill.usage;
         let mut told = Told::default();
         if replies.is_empty() {
@@ -232,33 +267,119 @@ impl Costs<'_> {
         told
     }
 
-    /// What each day cost, days without replies among them.
+    /// What each day cost by model, days without replies among them.
     fn days(&self, replies: &[BilledReply]) -> Option<CostPlot> {
         let timed = replies.iter().filter(|reply| reply.time.is_some());
         let timed: Vec<BilledReply> = timed.cloned().collect();
-        let bills = bills(&timed, |reply| billed::day(reply, &self.calendar));
-        let days = billed::between(bills.keys().map(String::as_str));
-        let nothing = Bill::default();
+        let mut models: Vec<(String, Bill)> = bills_by_model(&timed, billed::model_of)
+            .into_iter()
+            .collect();
+        models.sort_by(|(_, a), (_, b)| b.dollars.total_cmp(&a.dollars));
+        let mut parts: Vec<(String, &str)> = models
+            .into_iter()
+            .map(|(model, _)| model)
+            .zip(MODELS)
+            .collect();
+        let mut by_day: BTreeMap<String, Vec<BilledReply>> = BTreeMap::new();
+        for reply in timed {
+            let day = billed::day(&reply, &self.calendar);
+            by_day.entry(day).or_default().push(reply);
+        }
+        let days = billed::between(by_day.keys().map(String::as_str));
+        let mut is_one_other = false;
+        let named = parts.len();
         let bar = |day: String| {
-            let bill = bills.get(&day).unwrap_or(&nothing);
+            let replies = by_day.get(&day).map_or(&[][..], Vec::as_slice);
+            let bill = Bill::of(replies);
+            let of_models = bills_by_model(replies, billed::model_of);
+            let of = |model: &str| of_models.get(model).map_or(0.0, |bill| bill.dollars);
+            let mut heights: Vec<f64> = parts.iter().map(|(model, _)| of(model)).collect();
+            let others = bill.dollars - heights.iter().sum::<f64>();
+            is_one_other |= of_models
+                .keys()
+                .any(|it| parts.iter().all(|(model, _)| model != it));
+            heights.push(others.max(0.0));
             PlotBar {
-                heights: vec![bill.dollars],
-                words: vec![cost_of(bill.dollars, bill.unpriced, bill.replies)],
+                words: heights.iter().map(|dollars| money(*dollars)).collect(),
+                heights,
                 more: vec![
+                    cost_of(bill.dollars, bill.unpriced, bill.replies),
                     plural(bill.replies, "reply"),
                     format!("{} input", rounded(bill.usage.input_tokens)),
                 ],
                 link: None,
+                at: None,
                 name: day,
             }
         };
-        let bars: Vec<PlotBar> = days.into_iter().map(bar).collect();
+        let mut bars: Vec<PlotBar> = days.into_iter().map(bar).collect();
+        if is_one_other {
+            parts.push(("other models".to_owned(), "m5"));
+        } else {
+            for bar in &mut bars {
+                bar.heights.truncate(named);
+                bar.words.truncate(named);
+            }
+        }
         (!bars.is_empty()).then(|| CostPlot {
-            title: "Cost by day".to_owned(),
-            parts: vec![("list prices", "cached")],
+            title: "Cost by day and model, in US dollars".to_owned(),
+            parts,
+            unit: money,
             heading: "day",
             bars,
         })
+    }
+
+    /// What each day cost, up to today, where there is more than a week.
+    fn year(&self, replies: &[BilledReply]) -> Option<CostCalendar> {
+        let timed = replies.iter().filter(|reply| reply.time.is_some());
+        let timed: Vec<BilledReply> = timed.cloned().collect();
+        let bills = bills(&timed, |reply| billed::day(reply, &self.calendar));
+        let today = self.calendar.date(self.calendar.now);
+        let ends = bills.keys().map(String::as_str).chain([today.as_str()]);
+        let nothing = Bill::default();
+        let day = |name: String| {
+            let bill = bills.get(&name).unwrap_or(&nothing);
+            let cost = cost_of(bill.dollars, bill.unpriced, bill.replies);
+            let date = name.parse::<jiff::civil::Date>().ok();
+            CalendarDay {
+                weekday: date.map_or(0, |it| it.weekday().to_monday_zero_offset() as u8),
+                dollars: bill.dollars,
+                words: format!("{name}: {cost}, {}", plural(bill.replies, "reply")),
+                name,
+            }
+        };
+        let days: Vec<CalendarDay> = billed::between(ends).into_iter().map(day).collect();
+        (days.len() > 7).then(|| CostCalendar {
+            title: "What each day cost".to_owned(),
+            days,
+        })
+    }
+
+    /// Requests that no reply shows, of what the page is of: where it is of some time alone, those of sessions are left out
+    /// of which other replies are, too.
+    fn others(&self, all: &[BilledReply]) -> Result<(OtherRequests, bool)> {
+        let is_wanted = |reply: &BilledReply| self.is_wanted(reply);
+        let mut sessions: BTreeMap<String, (bool, bool)> = BTreeMap::new();
+        for reply in all {
+            let whole = CostBy::Session.session_of(reply);
+            let part = CostBy::Agent
+                .session_of(reply)
+                .filter(|it| Some(it) != whole.as_ref());
+            for name in whole.into_iter().chain(part) {
+                let (some, every) = sessions.entry(name).or_insert((false, true));
+                *some |= is_wanted(reply);
+                *every &= is_wanted(reply);
+            }
+        }
+        let of = |name: &RefName| sessions.get(name.as_str()).copied();
+        // What nobody has a reply of has no time, and no page of its own.
+        let is_all = self.since.is_none() && self.opened.is_none();
+        let is_whole = |name: &RefName| is_all || of(name) == Some((true, true));
+        let is_part = |name: &RefName| of(name).is_some_and(|it| it.0) && !is_whole(name);
+        let left_out = self.repo.other_requests(all, &is_part, &self.prices)?;
+        let found = self.repo.other_requests(all, &is_whole, &self.prices)?;
+        Ok((found, left_out != OtherRequests::default()))
     }
 
     /// What the results of each tool have cost in the requests that sent them.
@@ -267,7 +388,7 @@ impl Costs<'_> {
         let tip = self.opened.map(|opened| &opened.tip);
         let is_wanted = |reply: &BilledReply| self.is_wanted(reply);
         let shares = self.repo.shares(tip, &self.prices, encoding, &is_wanted)?;
-        let mut told = self.sums(&shares.replies);
+        let mut told = self.sums(&shares.replies, &Bill::default());
         let found = self.repo.shares_by_tool(&shares, encoding)?;
         let mut found: Vec<_> = found.into_iter().collect();
         found.sort_by(|(_, (_, a)), (_, (_, b))| b.dollars().total_cmp(&a.dollars()));
@@ -307,25 +428,11 @@ impl Costs<'_> {
         let mut found = tract::ingest::misses(self.repo, tip, &self.prices)?;
         found.replies.retain(|row| self.is_wanted(&row.reply));
         let replies: Vec<BilledReply> = found.replies.iter().map(|it| it.reply.clone()).collect();
-        let mut told = self.sums(&replies);
+        let mut told = self.sums(&replies, &Bill::default());
         if found.replies.is_empty() {
             return Ok(told);
         }
-        let missed = found.replies.iter().filter(|row| row.missed_tokens > 0);
-        let (count, tokens) = missed.fold((0, 0_u64), |(count, sum), row| {
-            (count + 1, sum.saturating_add(row.missed_tokens))
-        });
-        let dollars: f64 = found
-            .replies
-            .iter()
-            .filter_map(|row| row.missed_dollars)
-            .sum();
-        told.facts.push(format!(
-            "{}, {} tokens, {}",
-            plural(count, "miss"),
-            rounded(tokens),
-            money(dollars)
-        ));
+        told.facts.push(misses::sum(&found.replies));
         told.over_time.push(match self.opened {
             Some(_) => misses::of_requests(&found, &self.calendar),
             None => misses::of_days(&found, &self.calendar),
@@ -348,19 +455,7 @@ fn table(title: &str, replies: &[BilledReply], word: impl Fn(&BilledReply) -> St
     let mut rows: Vec<(String, Bill)> = bills(replies, word).into_iter().collect();
     rows.sort_by(|(_, a), (_, b)| b.dollars.total_cmp(&a.dollars));
     let others = rows.split_off(rows.len().min(ROWS));
-    let row = |(name, bill): &(String, Bill)| TableRow {
-        name: if name.is_empty() { NOBODY } else { name }.to_owned(),
-        id: None,
-        link: None,
-        length: bill.dollars,
-        cells: vec![
-            cost_of(bill.dollars, bill.unpriced, bill.replies),
-            grouped(bill.replies),
-            rounded(bill.usage.input_tokens),
-            cached(bill.usage),
-            rounded(bill.usage.output_tokens),
-        ],
-    };
+    let row = |(name, bill): &(String, Bill)| bill_row(name, bill);
     let mut table = CostTable {
         title: title.to_owned(),
         heading: vec!["cost", "replies", "input", "from a cache", "output"],
@@ -373,6 +468,23 @@ fn table(title: &str, replies: &[BilledReply], word: impl Fn(&BilledReply) -> St
         table.rows.push(row(&(name, sum)));
     }
     table
+}
+
+/// A row of what some replies come to.
+fn bill_row(name: &str, bill: &Bill) -> TableRow {
+    TableRow {
+        name: if name.is_empty() { NOBODY } else { name }.to_owned(),
+        id: None,
+        link: None,
+        length: bill.dollars,
+        cells: vec![
+            cost_of(bill.dollars, bill.unpriced, bill.replies),
+            grouped(bill.replies),
+            rounded(bill.usage.input_tokens),
+            cached(bill.usage),
+            rounded(bill.usage.output_tokens),
+        ],
+    }
 }
 
 /// How much of the input came from a cache.

@@ -12,6 +12,17 @@ use crate::cli::prices::money;
 /// How many requests stand in the table of one conversation.
 const REQUESTS: usize = 2_000;
 
+/// What was missed in all.
+pub fn sum(replies: &[CachedReply]) -> String {
+    let missed = replies.iter().filter(|row| row.missed_tokens > 0);
+    let (count, tokens) = missed.fold((0, 0_u64), |(count, sum), row| {
+        (count + 1, sum.saturating_add(row.missed_tokens))
+    });
+    let dollars: f64 = replies.iter().filter_map(|row| row.missed_dollars).sum();
+    let (misses, tokens) = (plural(count, "miss"), rounded(tokens));
+    format!("{misses}, {tokens} tokens, {}", money(dollars))
+}
+
 /// A bar for each request of a conversation.
 pub fn of_requests(found: &Misses, calendar: &Calendar) -> CostPlot {
     let rows = &found.replies[found.replies.len().saturating_sub(REQUESTS)..];
@@ -23,18 +34,20 @@ pub fn of_requests(found: &Misses, calendar: &Calendar) -> CostPlot {
                 row.reply.commit.short(),
                 calendar.listed(row.reply.time)
             ),
+            at: row.reply.time.map(|time| (time.0, calendar.absolute(time))),
             more: vec![
                 row.missed_dollars
                     .filter(|_| row.missed_tokens > 0)
-                    .map_or_else(String::new, money),
+                    .map_or_else(String::new, |dollars| format!("{} missed", money(dollars))),
                 cause.map_or_else(String::new, |cause| cause.text()),
             ],
             ..cached_bar(std::slice::from_ref(row))
         }
     };
     CostPlot {
-        title: "What the cache had of each request".to_owned(),
-        parts: PARTS.to_vec(),
+        title: "The context of each request, in tokens, and what the cache had of it".to_owned(),
+        parts: parts(),
+        unit: tokens,
         heading: "request",
         bars: rows.iter().map(bar).collect(),
     }
@@ -57,11 +70,24 @@ pub fn of_days(found: &Misses, calendar: &Calendar) -> CostPlot {
         }
     };
     CostPlot {
-        title: "What caches had of the requests of each day".to_owned(),
-        parts: PARTS.to_vec(),
+        title: "What caches had of the requests of each day, in tokens".to_owned(),
+        parts: parts(),
+        unit: tokens,
         heading: "day",
         bars: all.into_iter().map(bar).collect(),
     }
+}
+
+fn parts() -> Vec<(String, &'static str)> {
+    let parts = PARTS.iter();
+    parts
+        .map(|(word, class)| ((*word).to_owned(), *class))
+        .collect()
+}
+
+/// A height as people read it.
+fn tokens(height: f64) -> String {
+    rounded(height.round() as u64)
 }
 
 /// What a request is made of, to a cache.
@@ -86,6 +112,7 @@ fn cached_bar(rows: &[CachedReply]) -> PlotBar {
     PlotBar {
         name: String::new(),
         link: None,
+        at: None,
         heights: parts.map(|tokens| tokens as f64).to_vec(),
         words: parts.map(rounded).to_vec(),
         more: Vec::new(),

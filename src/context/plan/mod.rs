@@ -14,6 +14,7 @@ mod laws;
 pub mod pick;
 pub mod prune;
 pub mod restore;
+pub(crate) mod shrink;
 pub mod skip;
 pub mod truncate;
 
@@ -109,7 +110,7 @@ impl PartLink {
 }
 
 /// A part that a plan hides.
-struct GonePart {
+pub(crate) struct GonePart {
     /// Its entry's place.
     at: usize,
     part: usize,

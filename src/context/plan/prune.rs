@@ -29,9 +29,8 @@ impl Default for Limits {
     }
 }
 
-/// Puts a stub in the place of each old tool output. `stub` gives the text for a part and its
-/// tokens, or none to leave that part alone; what `is_kept` is not even counted. What was pruned before
-/// ends the walk, unless it is to be `whole`. None: it would save too little.
+/// Puts a stub in the place of each of the [`outputs`], the oldest first, until they have saved enough. None: it would
+/// save too little.
 pub fn prune(
     input: &PlanInput,
     limits: Limits,
@@ -39,6 +38,32 @@ pub fn prune(
     is_kept: impl Fn(&PlanEntry, usize) -> bool,
     stub: impl Fn(&PlanEntry, usize) -> Option<(String, u64)>,
 ) -> Option<Draft> {
+    let found = outputs(input, limits, whole, is_kept, stub);
+    let mut saved = 0_u64;
+    let mut parts = Vec::new();
+    for (saves, gone) in found.into_iter().rev() {
+        if saved >= limits.enough {
+            break;
+        }
+        saved += saves;
+        parts.push(gone);
+    }
+    if parts.is_empty() || saved < limits.min {
+        return None;
+    }
+    Some(input.hide(HideKind::Prune, &BTreeSet::new(), parts, None))
+}
+
+/// The old tool outputs, newest first, each with a stub in its place and the tokens that it saves. `stub` gives the text for a
+/// part and its tokens, or none to leave that part alone; what `is_kept` is not even counted. What was pruned before
+/// ends the walk, unless it is to be `whole`.
+pub(crate) fn outputs(
+    input: &PlanInput,
+    limits: Limits,
+    whole: bool,
+    is_kept: impl Fn(&PlanEntry, usize) -> bool,
+    stub: impl Fn(&PlanEntry, usize) -> Option<(String, u64)>,
+) -> Vec<(u64, GonePart)> {
     let is_turn = |at: &usize| {
         let entry = &input.order[*at];
         let said = entry.is_users() && entry.links.results.is_empty();
@@ -47,7 +72,8 @@ pub fn prune(
     let end = match limits.turns {
         0 => Some(input.order.len()),
         turns => input.visible().rev().filter(is_turn).nth(turns - 1),
-    }?;
+    };
+    let Some(end) = end else { return Vec::new() };
     let mut newest = 0_u64;
     let mut found = Vec::new();
     'walk: for at in input.visible().rev().filter(|at| *at < end) {
@@ -89,17 +115,5 @@ pub fn prune(
             found.push((part.tokens - tokens, gone));
         }
     }
-    let mut saved = 0_u64;
-    let mut parts = Vec::new();
-    for (saves, gone) in found.into_iter().rev() {
-        if saved >= limits.enough {
-            break;
-        }
-        saved += saves;
-        parts.push(gone);
-    }
-    if parts.is_empty() || saved < limits.min {
-        return None;
-    }
-    Some(input.hide(HideKind::Prune, &BTreeSet::new(), parts, None))
+    found
 }

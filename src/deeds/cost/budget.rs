@@ -1,6 +1,8 @@
 //! Budgets of money: what a day and a month may cost, what they have cost, and what the month comes to if days go on
 //! like those before.
 
+use std::collections::HashMap;
+
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
@@ -8,8 +10,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::deeds::{ApiError, At};
+use crate::ingest::{project_of, projects_of};
 use crate::model::Millis;
 use crate::query::BilledReply;
+use crate::repo::MoneyLimit;
 
 /// How many days before today a forecast goes by.
 const DAYS: i64 = 28;
@@ -21,6 +25,9 @@ const FOUR_OF_FIVE: f64 = 1.2816;
 pub struct MoneyBudget {
     /// The setting: `budget.day` or `budget.month`.
     pub setting: &'static str,
+    /// The directory of which it is, with its worktrees and the folders in it; none: of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// What it may cost, in US dollars.
     pub limit_dollars: f64,
     /// What it has cost so far, in US dollars.
@@ -58,6 +65,18 @@ pub struct Spending {
 }
 
 impl Spending {
+    /// Without budgets of directories that a directory is not in.
+    pub fn of_directory(mut self, directory: Option<&str>) -> Self {
+        if let Some(here) = directory.map(project_of) {
+            let is_here = |budget: &MoneyBudget| {
+                let of = budget.directory.as_deref();
+                of.is_none_or(|of| is_in(&here, &project_of(of)))
+            };
+            self.budgets.retain(is_here);
+        }
+        self
+    }
+
     /// Whether any budget is exceeded.
     pub fn is_over(&self) -> bool {
         self.budgets.iter().any(MoneyBudget::is_over)
@@ -70,7 +89,7 @@ impl Spending {
 ///
 /// Where a setting is no amount; the store's.
 pub fn spending(at: &At<'_>) -> Result<Option<Spending>, ApiError> {
-    let limits = at.repo.config()?.money_budgets()?;
+    let limits = at.repo.config()?.money_limits()?;
     if limits.is_empty() {
         return Ok(None);
     }
@@ -83,12 +102,7 @@ pub fn spending(at: &At<'_>) -> Result<Option<Spending>, ApiError> {
     )))
 }
 
-fn spent(
-    replies: &[BilledReply],
-    limits: &[(&'static str, f64)],
-    now: Millis,
-    zone: &TimeZone,
-) -> Spending {
+fn spent(replies: &[BilledReply], limits: &[MoneyLimit], now: Millis, zone: &TimeZone) -> Spending {
     let date = |time: Millis| {
         let stamp = Timestamp::from_millisecond(time.0).ok()?;
         Some(stamp.to_zoned(zone.clone()).date())
@@ -98,25 +112,41 @@ fn spent(
     };
     let dated = replies.iter().filter_map(|reply| {
         let day = reply.time.and_then(date).filter(|day| *day <= today)?;
-        Some((day, reply.dollars))
+        Some((day, reply))
     });
-    let dated: Vec<(Date, Option<f64>)> = dated.collect();
-    let sum = |is_wanted: &dyn Fn(Date) -> bool| {
-        let wanted = dated.iter().filter(|(day, _)| is_wanted(*day));
-        wanted.fold((0.0, 0), |(sum, unpriced), (_, dollars)| match dollars {
-            Some(dollars) => (sum + dollars, unpriced),
-            None => (sum, unpriced + 1),
+    let dated: Vec<(Date, &BilledReply)> = dated.collect();
+    let sum_of = |is_wanted: &dyn Fn(Date, &BilledReply) -> bool| {
+        let wanted = dated.iter().filter(|(day, reply)| is_wanted(*day, reply));
+        wanted.fold((0.0, 0), |(sum, unpriced), (_, reply)| {
+            match reply.dollars {
+                Some(dollars) => (sum + dollars, unpriced),
+                None => (sum, unpriced + 1),
+            }
         })
     };
+    let sum = |is_wanted: &dyn Fn(Date) -> bool| sum_of(&|day, _| is_wanted(day));
+    let projects = match limits.iter().any(|limit| limit.directory.is_some()) {
+        true => projects_of(replies.iter().filter_map(|it| it.directory.as_deref())),
+        false => HashMap::new(),
+    };
     let is_this_month = |day: Date| day >= today.first_of_month();
-    let budgets = limits.iter().map(|(setting, limit_dollars)| {
-        let (spent_dollars, unpriced) = match *setting {
-            "budget.day" => sum(&|day| day == today),
-            _ => sum(&is_this_month),
+    let budgets = limits.iter().map(|limit| {
+        let project = limit.directory.as_deref().map(project_of);
+        let is_meant = |reply: &BilledReply| {
+            let Some(project) = &project else { return true };
+            let own = reply.directory.as_ref();
+            own.and_then(|it| projects.get(it))
+                .is_some_and(|own| is_in(own, project))
         };
+        let is_day = limit.setting == "budget.day";
+        let (spent_dollars, unpriced) = sum_of(&|day, reply| match is_day {
+            true => day == today && is_meant(reply),
+            false => is_this_month(day) && is_meant(reply),
+        });
         MoneyBudget {
-            setting,
-            limit_dollars: *limit_dollars,
+            setting: limit.setting,
+            directory: limit.directory.clone(),
+            limit_dollars: limit.dollars,
             spent_dollars,
             unpriced,
         }
@@ -133,6 +163,12 @@ fn spent(
             today.days_in_month() - today.day(),
         ),
     }
+}
+
+/// Whether a directory is another one, or in it.
+fn is_in(directory: &str, other: &str) -> bool {
+    let below = directory.strip_prefix(other);
+    below.is_some_and(|below| below.is_empty() || other.ends_with('/') || below.starts_with('/'))
 }
 
 /// From how many days on something can be said of the next.

@@ -11,10 +11,13 @@ use crate::error::Error;
 use crate::model::query::Query;
 use crate::model::{EntryId, Operation, Role};
 use crate::query::{
-    FindProgress, Found, HiddenBy, Neighbour, RankedQuery, SearchOptions, TakenBack,
+    AlikeQuery, FindProgress, Found, HiddenBy, Neighbour, RankedQuery, SearchOptions, TakenBack,
 };
 use crate::render::calendar::Edge;
 use crate::repo::Repo;
+
+/// How many lines are told of a message that is found by what it means.
+const LINES_ALIKE: usize = 5;
 
 /// Search all messages, hidden ones too
 ///
@@ -39,6 +42,13 @@ pub struct FindParams {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(short = 'E', long))]
     pub regex: bool,
+    /// TEXT is a question or a sentence: find what means much the same, too, by the model that recall.model names
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, conflicts_with_all = ["exact", "regex"])
+    )]
+    pub like: bool,
     /// Show N messages before and after each
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(short = 'C', long, value_name = "N"))]
@@ -172,7 +182,7 @@ pub struct Retraction {
     /// When, in milliseconds since 1970, where something says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<i64>,
-    /// The message that was chosen instead, where there is one.
+    /// What shows the message that was chosen instead, where there is one: of an edit its commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// One line of that. What somebody else wrote: escape it before it is shown.
@@ -185,7 +195,7 @@ impl From<&TakenBack> for Retraction {
         let instead = one.instead.as_ref();
         Self {
             time_ms: one.time.map(|time| time.0),
-            id: instead.map(|chosen| chosen.entry.to_string()),
+            id: instead.map(|chosen| chosen.shown_by.to_string()),
             instead: instead.map(|chosen| chosen.preview.clone()),
         }
     }
@@ -303,7 +313,19 @@ impl FindParams {
             limit: most,
             ..places
         };
-        let mut found = if self.is_ranked() {
+        let mut found = if self.like {
+            let none = || {
+                let hint = "`tract config --global recall.model FOLDER` names one: model.safetensors and tokenizer.json";
+                ApiError::refused("there is no model to find meanings by").with_hint(hint)
+            };
+            let asked = AlikeQuery {
+                text: self.text.clone(),
+                model: at.host.meaning_model()?.ok_or_else(none)?,
+                offset: self.offset.unwrap_or(0),
+                lines: lines.unwrap_or(LINES_ALIKE),
+            };
+            repo.find_alike(&at.on, &places.clone().asking(asked), told)?
+        } else if self.is_ranked() {
             let query = Query::parse(&self.text).map_err(|error| {
                 ApiError::from(error).with_hint("`tract find -F TEXT` finds any text as it is")
             })?;
@@ -390,6 +412,9 @@ impl Method for FindParams {
         }
         if self.exact {
             alone("exact", &[("regex", self.regex)])?;
+        }
+        if self.like {
+            alone("like", &[("exact", self.exact), ("regex", self.regex)])?;
         }
         if self.offset.is_some() {
             alone("offset", &[("exact", self.exact), ("regex", self.regex)])?;

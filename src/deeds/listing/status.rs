@@ -295,7 +295,7 @@ impl Method for StatusParams {
             }),
             session_new: status.session_new,
             cache,
-            spending: spending(at)?,
+            spending: spending(at)?.map(|it| it.of_directory(at.repo.seat())),
             merging: at.repo.merge_under_way(&at.on)?.map(|it| it.name),
             running,
             recent: status.recent.iter().map(LogEntry::of).collect(),

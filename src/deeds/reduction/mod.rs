@@ -5,6 +5,7 @@ mod compact;
 mod drop;
 mod prune;
 mod redact;
+mod shrink;
 mod truncate;
 
 pub use clear::{ClearAnswer, ClearParams};
@@ -12,4 +13,5 @@ pub use compact::{CompactParams, lacks, missing, refused_summary};
 pub use drop::DropParams;
 pub use prune::PruneParams;
 pub use redact::{RedactAnswer, RedactParams};
+pub use shrink::ShrinkParams;
 pub use truncate::TruncateParams;

@@ -67,7 +67,12 @@ impl RedactParams {
             .collect::<crate::Result<_>>()?;
         let named = (!named.is_empty()).then_some(&named[..]);
         let secrets = at.host.secrets()?;
-        Ok(at.repo.redact(call, named, &secrets, options)?)
+        let done = at.repo.redact(call, named, &secrets, options)?;
+        if !self.dry_run {
+            // A vector tells of its text, secrets and all.
+            at.repo.forget_vectors()?;
+        }
+        Ok(done)
     }
 }
 

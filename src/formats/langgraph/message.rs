@@ -106,6 +106,7 @@ lazy! {
     struct Block {
         r#type, text, thinking, signature, image_url, reasoning, summary, encrypted_content, extras, base64, data, url,
         file_id, id, mime_type, media_type, source_type, source, file, file_data, filename, title,
+        name, args, output, status, tool_call_id,
     }
 }
 
@@ -132,6 +133,17 @@ fn block(raw: &RawValue, has_calls: bool, notes: &mut Notes) -> Option<Part> {
         "audio" | "video" | "document" => media(&found),
         "text-plain" if found.text.is_some() => string(found.text).map(Part::text),
         "file" | "text-plain" => media(&found).or_else(|| media(&decode(found.file)?)),
+        // What the provider ran itself, and what that gave.
+        "server_tool_call" if found.name.is_some() => {
+            let arguments = text_or_json(found.args);
+            Some(parts::call(string(found.id), string(found.name), arguments))
+        }
+        "server_tool_result" => {
+            let given = text_or_json(found.output).filter(|text| text != "null");
+            let given = given.map(Part::text).into_iter().collect();
+            let is_error = word(found.status).as_deref() == Some("error");
+            Some(parts::result(string(found.tool_call_id), given, is_error))
+        }
         "tool_use" | "function_call" | "input_json_delta" | "tool_call" | "tool_call_chunk"
         | "invalid_tool_call"
             if has_calls =>

@@ -292,3 +292,37 @@ fn blocks_are_what_a_provider_takes() {
         ]
     );
 }
+
+#[test]
+fn standard_blocks_are_parts() {
+    let blocks = json!([
+        {"type": "text", "text": "See:"},
+        {"type": "image", "url": "https://mill.example/cart.png"},
+        {"type": "image", "base64": "iVBORw==", "mime_type": "image/png"},
+        {"type": "image", "file_id": "file-1"},
+        {"type": "file", "base64": "JVBERg==", "mime_type": "application/pdf", "filename": "l.pdf"},
+        {"type": "audio", "base64": "UklG", "mime_type": "audio/wav"},
+        {"type": "text-plain", "text": "Twelve.", "mime_type": "text/plain"},
+    ]);
+    let reply = json!([
+        {"type": "reasoning", "reasoning": "Count.", "extras": {"signature": "c2VhbA=="}},
+        {"type": "server_tool_call", "id": "w1", "name": "web_search", "args": {"q": "sacks"}},
+        {"type": "server_tool_result", "tool_call_id": "w1", "status": "error", "output": {"hits": 0}},
+        {"type": "text", "text": "None."},
+    ]);
+    let source = json!({"langgraph_thread": {}, "messages": [
+        {"class": "HumanMessage", "kwargs": {"content": blocks}},
+        {"class": "AIMessage", "kwargs": {"content": reply, "additional_kwargs": {"reasoning_content": "Both."}}}],
+        "checkpoints": [{"checkpoint_id": "1", "keeps": 0, "then": [0, 1]}]});
+    let told = read(&LANGGRAPH, source.to_string().as_bytes());
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let session = &told.sessions[0];
+    assert!(session.end.opaque_blocks.is_empty());
+    assert_eq!(
+        session.said(),
+        [
+            "user: See: | [None None] | [None Some(\"image/png\")] | <file-1 None> | [Some(\"l.pdf\") Some(\"application/pdf\")] | [None Some(\"audio/wav\")] | Twelve.",
+            "assistant: (Both. None) | (Count. Some(\"anthropic\")) | w1: web_search {\"q\":\"sacks\"} | w1 true = {\"hits\":0} | None.",
+        ]
+    );
+}

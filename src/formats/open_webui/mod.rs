@@ -32,7 +32,11 @@ pub static OPEN_WEBUI: Format = Format {
     sniff: |head| {
         let is_chat = |item: &Keys<'_>| {
             let chat = item.inside("chat");
-            chat.is_some_and(|chat| chat.has("history") || chat.list("messages").is_some())
+            let shows =
+                chat.is_some_and(|chat| chat.has("history") || chat.list("messages").is_some());
+            // A row in which it is broken: what it is a row of is known.
+            let is_broken = || item.text("chat").is_some() && item.has("user_id");
+            shows || is_broken() && item.has("updated_at")
         };
         let shows = head.object().is_some_and(is_chat) || head.lists(is_chat);
         shows.then_some(0)

@@ -36,7 +36,7 @@ fn items_of_one_reply_are_one_message_and_each_keeps_its_record() {
             "tool: call_2 = 1 parts",
             "tool: call_1 = 2 parts",
             "assistant: 12 sacks 🌾.",
-            "user: And barrels? | [opaque]",
+            "user: And barrels? | [media]",
             "assistant: [opaque] | None.",
         ]
     );

@@ -1,6 +1,6 @@
 //! Which requests belong together: those of one conversation, and those that go on from what another said.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::span::{Asked, Head};
 use crate::formats::shared::conversations::Names;
@@ -27,6 +27,9 @@ pub(super) struct Joined {
     names: Names,
     /// The first session of each conversation, or trace.
     firsts: BTreeMap<String, String>,
+    /// The contexts of each conversation, or trace, and those of each first message.
+    of_unit: BTreeMap<String, BTreeSet<usize>>,
+    of_first: HashMap<ContentHash, BTreeSet<usize>>,
 }
 
 impl Joined {
@@ -43,6 +46,11 @@ impl Joined {
             self.threads.push(thread);
             self.threads.len() - 1
         });
+        let unit = head.conversation.as_ref().unwrap_or(&head.trace);
+        self.of_unit.entry(unit.clone()).or_default().insert(at);
+        if let Some(first) = now.first() {
+            self.of_first.entry(*first).or_default().insert(at);
+        }
         let thread = &mut self.threads[at];
         if !now.is_empty() {
             thread.said = now;
@@ -74,7 +82,16 @@ impl Joined {
                 count > 1 && count == thread.said.len()
             }
         };
-        let threads = self.threads.iter().enumerate();
+        // One goes on from what is of the same conversation or trace, or begins with the same words.
+        let unit = head.conversation.as_ref().unwrap_or(&head.trace);
+        let alike = now.first().and_then(|first| self.of_first.get(first));
+        let near: BTreeSet<usize> = [self.of_unit.get(unit), alike]
+            .into_iter()
+            .flatten()
+            .flatten()
+            .copied()
+            .collect();
+        let threads = near.into_iter().map(|at| (at, &self.threads[at]));
         let possible = threads.filter(|(_, thread)| thread.conversation == head.conversation);
         let possible = possible.filter(|(_, thread)| goes_on(thread));
         let found = possible.max_by_key(|(at, thread)| (shared(thread), *at));

@@ -2,8 +2,8 @@
 //! older ones of OpenLLMetry, and by those of OpenInference.
 //!
 //! Each request repeats what was said before it. Those that go on from one another are one session, whichever traces they
-//! are in; a context that begins anew is another one. Deliberately absent: spans of anything else, the order of a trace's
-//! steps, and any writing.
+//! are in; a context that begins anew is another one. Deliberately absent: spans of anything else, and the order of a
+//! trace's steps.
 //!
 //! # Source
 //!
@@ -13,14 +13,21 @@
 
 mod attributes;
 mod flat;
+mod history;
 mod joined;
 mod message;
 mod read;
 mod span;
 #[cfg(test)]
 mod tests;
+mod write;
 
 use crate::formats::format::{Format, Shape};
+use crate::formats::shared::head::SourceHead;
+use crate::formats::shared::histories;
+use history::History;
+
+pub(in crate::formats) use message::is_message;
 
 /// Whose opaque blocks these are.
 const PROVIDER: &str = "otel";
@@ -30,11 +37,18 @@ const RESOURCES: &str = "resourceSpans";
 const SCOPES: &str = "scopeSpans";
 const SPANS: &str = "spans";
 
+/// The record with the spans of a trace.
+fn is_trace(head: &SourceHead<'_>) -> Option<usize> {
+    head.first(|record| record.list(RESOURCES).is_some())
+}
+
 /// The format.
 pub static OTEL: Format = Format {
     aliases: &["otlp"],
     tools: &["OpenTelemetry"],
     seen: "traces of pydantic-ai 2.68, OpenLLMetry 0.62 and OpenInference 0.1.66; older ones by their sources",
-    sniff: |head| head.first(|record| record.list(RESOURCES).is_some()),
-    ..Format::only_read("otel", Shape::Document, read::import)
+    sniff: |head| is_trace(head).or_else(|| histories::sniff::<History>(head)),
+    tells_costs: true,
+    retells: true,
+    ..Format::of("otel", Shape::Document, read::import, write::export)
 };

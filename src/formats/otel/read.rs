@@ -7,14 +7,17 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
+use super::history::History;
 use super::joined::{Joined, Thread};
 use super::span::{Asked, Head, asked, head};
-use super::{OTEL, RESOURCES, SCOPES, SPANS};
+use super::{RESOURCES, SCOPES, SPANS, is_trace};
 use crate::error::Result;
 use crate::formats::shared::chat;
-use crate::formats::shared::records::{Held, LineReader, Record, Text, each_line};
+use crate::formats::shared::head::{SourceHead, front};
+use crate::formats::shared::histories;
+use crate::formats::shared::records::{Held, LineReader, Record, Text, each_line, without_mark};
 use crate::formats::shared::requests::Telling;
-use crate::formats::shared::spans::{elements, members};
+use crate::formats::shared::spans::{Broken, elements, members, skip_space};
 use crate::formats::shared::teller::Teller;
 use crate::formats::{Input, Problem, Sink, Source, Step, again};
 use crate::model::{Span, StatedUsage};
@@ -25,13 +28,22 @@ const UNRECORDED: &str = "what was sent with some requests";
 
 pub(super) fn import(source: Source<'_>) -> Result<()> {
     let input = source.input;
+    let bytes = front(input)?;
+    let start = skip_space(&bytes, bytes.len() - without_mark(&bytes).len());
+    let is_list = bytes.get(start) == Some(&b'[');
+    let is_traced = chat::is_lines(input, is_trace)?
+        || !is_list && is_trace(&SourceHead::document(&bytes, start)).is_some();
+    if !is_traced {
+        return histories::import::<History>(source);
+    }
+    drop(bytes);
     let mut spans = Spans {
         sink: source.sink,
         heads: Vec::new(),
         others: BTreeMap::new(),
         lone: 0,
     };
-    if chat::is_lines(input, OTEL.sniff)? {
+    if chat::is_lines(input, is_trace)? {
         each_line(input, &mut spans)?;
     } else {
         let held = Held::read(input)?;
@@ -102,29 +114,24 @@ impl LineReader for Spans<'_> {
 
 impl Spans<'_> {
     fn resources(&mut self, text: Text<'_>, start: usize) -> Result<()> {
-        for resource in self.list(text, start, RESOURCES)? {
-            for scope in self.list(text, resource.start, SCOPES)? {
-                for at in self.list(text, scope.start, SPANS)? {
+        let mut torn = None;
+        for resource in list(text, start, RESOURCES, &mut torn) {
+            for scope in list(text, resource.start, SCOPES, &mut torn) {
+                let spans = list(text, scope.start, SPANS, &mut torn);
+                // One that is torn says nothing whole.
+                let whole = spans.into_iter().filter(|at| at.end < text.bytes.len());
+                for at in whole {
                     self.span(text, &at)?;
                 }
             }
         }
-        Ok(())
-    }
-
-    /// The elements of a list in the object that begins at `start`.
-    fn list(&mut self, text: Text<'_>, start: usize, key: &str) -> Result<Vec<Range<usize>>> {
-        let (keys, _) = members(text.bytes, start);
-        let list = keys.into_iter().find(|(name, _)| name == key);
-        let Some((_, at)) = list else {
-            return Ok(Vec::new());
-        };
-        let (found, broken) = elements(text.bytes, at.start);
-        if let Some(broken) = broken {
-            let problem = text.problem(text.bytes.len(), broken.reason());
-            self.sink.problem(problem)?;
+        match torn {
+            Some(broken) => {
+                let problem = text.problem(text.bytes.len(), broken.reason());
+                self.sink.problem(problem)
+            }
+            None => Ok(()),
         }
-        Ok(found)
     }
 
     fn span(&mut self, text: Text<'_>, at: &Range<usize>) -> Result<()> {
@@ -136,6 +143,30 @@ impl Spans<'_> {
         }
         Ok(())
     }
+}
+
+/// The elements of a list in the object that begins at `start`, and one that the text ends in; why there may be more.
+fn list(text: Text<'_>, start: usize, key: &str, torn: &mut Option<Broken>) -> Vec<Range<usize>> {
+    let (keys, broken) = members(text.bytes, start);
+    *torn = torn.or(broken);
+    let list = keys.into_iter().find(|(name, _)| name == key);
+    let Some((_, at)) = list else {
+        return Vec::new();
+    };
+    let (mut found, broken) = elements(text.bytes, at.start);
+    *torn = torn.or(broken);
+    if broken == Some(Broken::Torn) {
+        let mut rest = found.last().map_or(at.start + 1, |last| last.end);
+        while text
+            .bytes
+            .get(rest)
+            .is_some_and(|byte| b", \t\r\n".contains(byte))
+        {
+            rest += 1;
+        }
+        found.extend((rest < text.bytes.len()).then_some(rest..text.bytes.len()));
+    }
+    found
 }
 
 /// Tells a sink of a context.

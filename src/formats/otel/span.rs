@@ -217,7 +217,11 @@ fn usage(of: &Attributes<'_>) -> Option<Usage> {
         "gen_ai.usage.details.reasoning_tokens",
         "llm.token_count.completion_details.reasoning",
     ]);
-    let usage = Usage::new(input?, output.unwrap_or_default());
+    let hour = of.count(&["gen_ai.usage.details.cache_write_1h_tokens"]);
+    let usage = Usage {
+        written_hour_tokens: hour.unwrap_or_default(),
+        ..Usage::new(input?, output.unwrap_or_default())
+    };
     let usage = usage.cached(cached.unwrap_or_default(), written.unwrap_or_default());
     Some(usage.reasoned(reasoning.unwrap_or_default()))
 }

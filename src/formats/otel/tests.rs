@@ -202,3 +202,47 @@ fn what_is_not_recorded_is_said_to_be_missing_and_its_tokens_are_counted() {
     );
     assert_eq!(nothing.reasons(), ["no span of a request to a model"]);
 }
+
+#[test]
+fn of_a_trace_that_is_cut_all_whole_spans_come_in() {
+    let chat = |at: u64| {
+        let said = json!([{"role": "user", "parts": [{"type": "text", "content": format!("Sack {at}?")}]}]);
+        let reply = json!([{"role": "assistant", "parts": [{"type": "text", "content": "Yes."}]}]);
+        let of = json!({"gen_ai.operation.name": "chat", "gen_ai.conversation.id": at.to_string(),
+            "gen_ai.input.messages": said.to_string(), "gen_ai.output.messages": reply.to_string()});
+        span("aa", at, &of)
+    };
+    let whole = trace(&[chat(1), chat(2), chat(3)]);
+    let place = |sought: &str| {
+        let found = memchr::memmem::find(&whole, sought.as_bytes());
+        found.expect("it is there")
+    };
+    for (end, count) in [
+        (place("Sack 3"), 2),
+        (place("Sack 2"), 1),
+        (whole.len() - 3, 3),
+    ] {
+        let told = read(&OTEL, &whole[..end]);
+        assert_eq!(told.sessions.len(), count, "{end}");
+        assert_eq!(told.reasons(), ["the JSON text ends too early"]);
+    }
+}
+
+#[test]
+fn a_list_of_messages_is_a_session_and_no_list_of_the_ai_sdk() {
+    const MESSAGES: &[u8] = include_bytes!("../../../tests/data/otel/messages.json");
+    let found = crate::formats::sniff::sniff(&MESSAGES).expect("readable");
+    assert_eq!(found, Some(&OTEL));
+    let told = read(&OTEL, MESSAGES);
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    assert_eq!(
+        told.sessions[0].said(),
+        [
+            "system: You mind the mill.",
+            "user: How many sacks? | [None Some(\"image/png\")]",
+            "assistant: (Count. None) | c1: count {\"floor\":1}",
+            "tool: c1 false = {\"sacks\":12}",
+            "assistant: Twelve sacks 🌾.",
+        ]
+    );
+}

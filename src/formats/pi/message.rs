@@ -57,6 +57,14 @@ pub(super) fn said(record: &Record<'_>, notes: &mut Notes) -> Result<Option<Said
     Ok(said)
 }
 
+/// What was counted for a reply that is not sent again, for it was broken off, and its model, where it says one.
+pub(super) fn broken_off(record: &Record<'_>) -> Option<(Option<String>, Usage)> {
+    let inner = decode::<Inner<'_>>(record.message)?;
+    let is_reply = word(inner.role).as_deref() == Some("assistant");
+    let counted = usage(inner.usage).filter(|usage| is_reply && *usage != Usage::default())?;
+    Some((string(inner.model), counted))
+}
+
 fn user(parts: Vec<Part>) -> Said {
     of(Role::User, parts)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::index::{Index, Kind, Record};
-use super::message::{Said, said};
+use super::message::{Said, broken_off, said};
 use crate::error::Result;
 use crate::formats::shared::continuation::Plain;
 use crate::formats::shared::parts;
@@ -12,7 +12,7 @@ use crate::formats::shared::teller::Teller;
 use crate::formats::{
     Action, Cover, HideStep, Input, Midway, Source, Step, StepEntry, StepId, again,
 };
-use crate::model::{HideKind, Message, Millis};
+use crate::model::{HideKind, Message, Millis, StatedUsage};
 use crate::wire::json::{quoted, string};
 
 /// Reads a session.
@@ -71,6 +71,8 @@ struct Reader<'a> {
     told: Vec<Told>,
     /// The model in force before the first entry.
     model: Option<Rc<str>>,
+    /// What was counted for replies that are not sent again.
+    others: StatedUsage,
 }
 
 /// What an entry says, and when.
@@ -91,6 +93,7 @@ impl<'a> Reader<'a> {
             input,
             teller,
             model,
+            others: StatedUsage::default(),
         }
     }
 
@@ -117,6 +120,7 @@ impl<'a> Reader<'a> {
             // A way on which nothing is said is none.
             number += usize::from(self.teller.branch.take().is_none());
         }
+        self.teller.end.stated = self.others.if_any();
         self.teller.close()
     }
 
@@ -157,6 +161,12 @@ impl<'a> Reader<'a> {
         let text = again(self.input, entry.span)?;
         let record: Record<'_> = serde_json::from_str(&text).unwrap_or_default();
         let found = match said(&record, &mut self.teller.notes) {
+            Ok(None) => {
+                if let Some((model, usage)) = broken_off(&record) {
+                    self.others.add_other(model.unwrap_or_default(), usage);
+                }
+                None
+            }
             Ok(found) => found,
             Err(reason) => {
                 self.teller.problem_on(entry.line, reason)?;

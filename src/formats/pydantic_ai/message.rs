@@ -3,10 +3,10 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::PROVIDER;
+use super::{HIDDEN, PROVIDER};
 use crate::formats::shared::parts::{self, checked, said, sealed, standard_base64, text, time};
 use crate::model::{MediaSource, Message, Millis, Part, Role, Usage, UsageDetail, UsageRecord};
-use crate::wire::json::{Raw, array, decode, string, text_or_json, tight, word};
+use crate::wire::json::{Raw, array, decode, string, text_at, text_or_json, tight, word};
 use crate::wire::usage::Numbers;
 use crate::wire::{Notes, anthropic, gemini, media, openai};
 
@@ -158,6 +158,11 @@ impl Building {
     }
 }
 
+/// Whether a block is one of the framework's own, which goes by such a kind.
+pub(super) fn is_own(provider: &str, data: &str, kind: &str) -> bool {
+    provider == PROVIDER && text_at(data, kind).is_some()
+}
+
 fn unknown(raw: &RawValue, kind: &str, notes: &mut Notes) -> Part {
     parts::opaque(PROVIDER, kind, parts::object(raw.get()), notes)
 }
@@ -171,14 +176,13 @@ fn result(piece: &Piece<'_>, is_error: bool, notes: &mut Notes) -> Part {
     let content = if items.iter().any(|item| media(item).is_some()) {
         let (media, others): (Vec<&RawValue>, Vec<&RawValue>) =
             items.into_iter().partition(|item| media(item).is_some());
-        let texts = others.iter().all(|item| item.get().starts_with('"'));
-        let mut found = if texts {
-            content(Some(&list(&others)), notes)
+        if others.iter().all(|item| item.get().starts_with('"')) {
+            content(piece.content, notes)
         } else {
-            vec![Part::text(list(&others).get())]
-        };
-        found.extend(content(Some(&list(&media)), notes));
-        found
+            let mut found = vec![Part::text(list(&others).get())];
+            found.extend(content(Some(&list(&media)), notes));
+            found
+        }
     } else if let Some(alone) = alone {
         vec![alone]
     } else {
@@ -250,7 +254,7 @@ fn thought(piece: &Piece<'_>) -> Option<Part> {
         }
         other => other,
     };
-    let is_hidden = word(piece.id).as_deref() == Some("redacted_thinking");
+    let is_hidden = word(piece.id).as_deref() == Some(HIDDEN);
     match (signature, provider) {
         (Some(data), Some(anthropic::PROVIDER)) if is_hidden => Some(parts::redacted(&data)),
         (Some(signature), Some(of)) => Some(sealed(words, Some(signature), of)),

@@ -2,7 +2,7 @@
 //!
 //! One request is one or more messages here: prompts, results and what a user said. Instructions stand beside each
 //! request, and only the newest ones are sent: they are a system message, which changes where they do. Deliberately absent:
-//! words that the framework puts around an error when it sends it, and any writing.
+//! words that the framework puts around an error when it sends it.
 //!
 //! # Source
 //!
@@ -12,6 +12,7 @@ mod message;
 mod read;
 #[cfg(test)]
 mod tests;
+mod write;
 
 use crate::formats::format::{Format, Shape};
 use crate::formats::shared::histories;
@@ -20,10 +21,19 @@ use read::History;
 /// Whose opaque blocks these are.
 const PROVIDER: &str = "pydantic-ai";
 
+/// By which id a thought goes that nobody is to read.
+const HIDDEN: &str = "redacted_thinking";
+
 /// The format.
 pub static PYDANTIC_AI: Format = Format {
     tools: &["pydantic-ai"],
     seen: "histories that 2.68 wrote; 1.x by its source",
     sniff: histories::sniff::<History>,
-    ..Format::only_read("pydantic-ai", Shape::Document, histories::import::<History>)
+    retells: true,
+    ..Format::of(
+        "pydantic-ai",
+        Shape::Document,
+        histories::import::<History>,
+        write::export,
+    )
 };

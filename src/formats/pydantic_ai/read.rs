@@ -4,18 +4,18 @@ use std::ops::Range;
 
 use super::message;
 use crate::error::Result;
+use crate::formats::Step;
 use crate::formats::shared::document::{Document, Member, ObjectTeller};
 use crate::formats::shared::head::Keys;
 use crate::formats::shared::histories;
-use crate::formats::{Action, Cover, HideStep, Step, StepEntry};
-use crate::model::{HideKind, Message, Millis, Part, Role};
+use crate::formats::shared::instructions::Instructions;
+use crate::model::Role;
 use crate::wire::json::quoted;
 
 /// A history.
 #[derive(Default)]
 pub(super) struct History {
-    /// The instructions that hold, and the message that they are.
-    instructions: Option<(String, StepEntry)>,
+    instructions: Instructions,
 }
 
 impl Document for History {
@@ -49,7 +49,8 @@ impl Document for History {
         }
         // What answers tools alone says nothing of instructions where it has none.
         if said.is_request && !(said.is_results && said.instructions.is_none()) {
-            self.instruct(said.instructions, said.time, at, teller)?;
+            self.instructions
+                .take(said.instructions, said.time, at, teller)?;
         }
         for message in messages {
             let is_reply = message.role == Role::Assistant;
@@ -59,35 +60,6 @@ impl Document for History {
             let usage = if is_reply { said.usage.take() } else { None };
             teller.step(step.recorded(usage))?;
         }
-        Ok(())
-    }
-}
-
-impl History {
-    /// From here on these instructions are sent, or none.
-    fn instruct(
-        &mut self,
-        new: Option<String>,
-        time: Option<Millis>,
-        at: &Range<usize>,
-        teller: &mut ObjectTeller<'_, '_>,
-    ) -> Result<()> {
-        let message = |text: &String| Message::new(Role::System, vec![Part::text(text)]);
-        let action = match (self.instructions.take(), &new) {
-            (None, None) => return Ok(()),
-            (Some((old, entry)), Some(new)) if old == *new => {
-                self.instructions = Some((old, entry));
-                return Ok(());
-            }
-            (None, Some(new)) => Action::Append(message(new)),
-            (Some((_, entry)), Some(new)) => Action::Hide(HideStep::replacing(entry, message(new))),
-            (Some((_, entry)), None) => {
-                Action::Hide(HideStep::of(HideKind::Drop, Cover::Range(entry, entry)))
-            }
-        };
-        let step = Step::new(action, teller.text.span(at)).at(time);
-        let entry = teller.step(step)?;
-        self.instructions = new.map(|new| (new, entry));
         Ok(())
     }
 }

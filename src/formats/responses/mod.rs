@@ -10,6 +10,7 @@ mod write;
 use crate::formats::format::{Format, Shape};
 use crate::formats::shared::head::Keys;
 use crate::formats::shared::whole_request::alone;
+use crate::wire::responses::ITEMS;
 
 /// The format.
 pub static RESPONSES: Format = Format {
@@ -29,13 +30,17 @@ pub static RESPONSES: Format = Format {
     ..Format::of("responses", Shape::Document, read::import, write::export)
 };
 
-/// Whether an object is an item that no other form has: a call or what it gave, reasoning, or a message of such blocks.
+/// Whether an object is an item that no other form has: one of the provider's kinds, or a message of its blocks.
 fn is_item(item: &Keys<'_>) -> bool {
     let kind = item.text("type").unwrap_or_default();
     let is_of_call = kind.ends_with("_call") || kind.ends_with("_call_output");
     let mut blocks = item.list("content").into_iter().flatten();
+    let is_block = |block: &Keys<'_>| {
+        let kind = block.text("type").unwrap_or_default();
+        ["input_text", "input_image", "input_file", "output_text"].contains(&kind.as_str())
+    };
+    let mut kinds = ITEMS.iter();
     is_of_call && item.has_any(&["call_id", "status"])
-        || kind == "reasoning" && item.list("summary").is_some()
-        || item.has("role")
-            && blocks.any(|it| it.is("type", "input_text") || it.is("type", "output_text"))
+        || kinds.any(|(known, member)| kind == *known && item.has(member))
+        || item.has("role") && blocks.any(|block| is_block(&block))
 }

@@ -1,12 +1,14 @@
 //! Messages to a request of the Responses API: untouched ones as their items were, others anew.
 
+use std::borrow::Cow;
+
 use crate::error::Result;
 use crate::formats::Export;
 use crate::formats::shared::chat::write::{document_text, write_all};
 use crate::formats::shared::remarks::Remarks;
 use crate::model::Role;
 use crate::wire::json::{Object, array};
-use crate::wire::responses::{OutputPairs, items};
+use crate::wire::responses::{OutputPairs, items, with_files};
 
 pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
     let mut remarks = Remarks::of(export.document);
@@ -34,7 +36,8 @@ pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
             None => {
                 remarks.add_failures(message);
                 let kind = |index| pairs.kind(at, index);
-                input.extend(items(message, kind, at + 1, &mut remarks.repairs));
+                let message = with_files(Cow::Borrowed(message));
+                input.extend(items(&message, kind, at + 1, &mut remarks.repairs));
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::formats::{Action, BranchStart, Problem, SessionEnd, SessionStart, Sink, Source, Step};
-use crate::model::Settings;
+use crate::model::{Settings, StatedUsage};
 
 /// Where a source is gone on with, and what its reader knew there.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +58,9 @@ impl Sink for Plain<'_> {
     }
 
     fn end(&mut self, end: SessionEnd) -> Result<()> {
+        // A sum is of the whole file.
+        let has_sum = end.stated.as_ref().is_some_and(StatedUsage::is_summed_up);
+        self.is_plain &= !has_sum;
         self.sink.end(end)
     }
 

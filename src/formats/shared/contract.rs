@@ -128,6 +128,7 @@ pub(in crate::formats) fn anew(message: Message) -> Outgoing {
         usage: None,
         records: Vec::new(),
         replaces: Vec::new(),
+        dollars: None,
         cited: Vec::new(),
         is_summary: false,
     }
@@ -358,6 +359,7 @@ pub(in crate::formats) fn outgoing(bytes: &[u8], session: &Session) -> Vec<Outgo
                     .map(|span| text_at(bytes, *span))
                     .collect(),
                 replaces: Vec::new(),
+                dollars: None,
                 cited: Vec::new(),
                 is_summary: false,
             }

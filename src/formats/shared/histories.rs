@@ -3,6 +3,8 @@
 //!
 //! Deliberately absent: what a message says; each format reads its own.
 
+pub(in crate::formats) mod write;
+
 use crate::error::Result;
 use crate::formats::Sink;
 use crate::formats::Source;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use super::part::{Block, called, file, is_hosted, is_same_thought, thoughts};
+use super::part::{Block, HOUR_TOKENS, called, file, is_hosted, is_same_thought, thoughts};
 use crate::formats::shared::parts::{self, checked, said, time};
 use crate::model::{Message, Millis, Part, Role, Usage};
 use crate::wire::Notes;
@@ -15,11 +15,12 @@ lazy! {
     /// What of a message is looked at. In Mastra's rows its parts are in `content`.
     pub(super) struct Record {
         role, parts, content, metadata, created_at = "createdAt", attachments = "experimental_attachments",
+        invocations = "toolInvocations",
     }
 
     struct Beside {
         created_at = "createdAt", timestamp, model, model_id = "modelId", usage, total = "totalUsage",
-        signal, of_pydantic = "pydantic_ai",
+        signal, of_pydantic = "pydantic_ai", steps,
     }
 
     struct Counts {
@@ -39,6 +40,16 @@ pub(super) struct Messages {
     pub(super) model: Option<String>,
     /// What was counted for the one reply in it.
     pub(super) usage: Option<Usage>,
+    /// What is known of the request behind each reply in it, where that is known of all.
+    pub(super) steps: Vec<Known>,
+}
+
+/// What is known of one request.
+#[derive(Default)]
+pub(super) struct Known {
+    pub(super) model: Option<String>,
+    pub(super) usage: Option<Usage>,
+    time: Option<Millis>,
 }
 
 /// Reads a record.
@@ -74,6 +85,17 @@ pub(super) fn read(raw: &RawValue, notes: &mut Notes) -> Result<Messages, String
         let block: Block<'_> = decode(Some(raw)).unwrap_or_default();
         steps.take(raw, &block, &mut found);
     }
+    // Before there were parts, a message had its calls beside what was said last.
+    let called: Vec<&RawValue> = decode(record.invocations).unwrap_or_default();
+    if record.parts.is_none() {
+        for raw in called {
+            let block = Block {
+                invocation: Some(raw),
+                ..Block::default()
+            };
+            steps.call(&block, "tool-invocation", None);
+        }
+    }
     if !steps.is_spoken {
         steps.say(said(record.content).map(Part::text), None);
     }
@@ -97,15 +119,40 @@ pub(super) fn read(raw: &RawValue, notes: &mut Notes) -> Result<Messages, String
         .iter()
         .filter(|(message, _)| message.role == Role::Assistant);
     let usage = usage(beside.usage).or_else(|| usage(beside.total));
-    let is_one = replies.count() == 1;
+    let count = replies.count();
+    let is_one = count == 1;
+    let known = decode::<Vec<Beside<'_>>>(beside.steps).unwrap_or_default();
+    let known: Vec<Known> = known.iter().map(Known::of).collect();
+    let known = if known.len() == count {
+        known
+    } else {
+        Vec::new()
+    };
+    let mut at = 0;
+    for (message, time) in &mut done {
+        at += usize::from(message.role == Role::Assistant);
+        let of_step = at.checked_sub(1).and_then(|at| known.get(at)?.time);
+        *time = of_step.or(*time);
+    }
     Ok(Messages {
         messages: done,
+        steps: known,
         left_out,
         model: said(beside.model_id)
             .or_else(|| said(beside.model))
             .or(model),
         usage: usage.filter(|_| is_one),
     })
+}
+
+impl Known {
+    fn of(beside: &Beside<'_>) -> Self {
+        Self {
+            model: said(beside.model),
+            usage: usage(beside.usage),
+            time: moment(beside.created_at),
+        }
+    }
 }
 
 impl Messages {
@@ -163,9 +210,12 @@ impl Steps {
                 self.is_cut |= word(block.state).as_deref() == Some("streaming");
                 self.say(said(block.text).map(Part::text), time);
             }
-            "reasoning" => thoughts(block)
-                .into_iter()
-                .for_each(|part| self.think(part, time)),
+            "reasoning" => {
+                self.is_cut |= word(block.state).as_deref() == Some("streaming");
+                thoughts(block)
+                    .into_iter()
+                    .for_each(|part| self.think(part, time));
+            }
             "file" => self.say(file(block), time),
             "steering-message" => self.steer(block),
             "tool-invocation" | "dynamic-tool" => self.call(block, &kind, time),
@@ -279,5 +329,8 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
     let cached = number(counts.cached, &of_input, "cacheReadTokens");
     let written = number(None, &of_input, "cacheWriteTokens");
     let reasoning = number(counts.reasoning, &of_output, "reasoningTokens");
-    Some(usage.cached(cached, written).reasoned(reasoning))
+    Some(Usage {
+        written_hour_tokens: number(None, &of_input, HOUR_TOKENS),
+        ..usage.cached(cached, written).reasoned(reasoning)
+    })
 }

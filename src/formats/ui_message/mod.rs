@@ -2,7 +2,7 @@
 //!
 //! A program keeps them as it likes: a list, an object around it, or lines. Mastra keeps each in a row of its database
 //! ([`rows`]), in the form of an older version. One message is as many here as the model was sent. Deliberately absent:
-//! what is for the screen alone (`data-…`, `source-…`), memories that Mastra makes of threads, and any writing.
+//! what is for the screen alone (`data-…`, `source-…`), memories that Mastra makes of threads, and writing into its database.
 //!
 //! # Source
 //!
@@ -15,6 +15,7 @@ mod read;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod write;
 
 use crate::formats::format::{Format, Home, Shape};
 use crate::formats::shared::document;
@@ -34,7 +35,13 @@ pub static UI_MESSAGE: Format = Format {
     tools: &["AI SDK"],
     seen: "lists of 5.0, 6.0 and 7.0 that the package wrote, and of pydantic-ai 2.68; 4 by its source",
     sniff: histories::sniff::<Chat>,
-    ..Format::only_read("ui-message", Shape::Document, histories::import::<Chat>)
+    retells: true,
+    ..Format::of(
+        "ui-message",
+        Shape::Document,
+        histories::import::<Chat>,
+        write::export,
+    )
 };
 
 /// The same as Mastra keeps them.

@@ -4,13 +4,23 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
+use super::PROVIDER;
 use crate::formats::shared::parts::{self, picture, redacted, said};
-use crate::model::{MediaSource, Part};
-use crate::wire::json::{Raw, decode, is_true, string, text_or_json, word};
+use crate::model::{Media, MediaSource, Part};
+use crate::wire::json::{
+    Object, Raw, decode, is_true, string, text_at, text_or_json, type_of, word,
+};
 use crate::wire::{anthropic, gemini, media, openai};
 
 /// What stands for the result of a call that nobody let run, where no reason is given.
 const DENIED: &str = "Tool call execution denied.";
+
+/// The type of a file of which none is known.
+pub(super) const UNKNOWN_TYPE: &str = "application/octet-stream";
+/// By which name OpenAI's provider takes how closely a model is to look at a picture.
+pub(super) const DETAIL: &str = "imageDetail";
+/// What of the input was written to a cache for an hour. The name is our own, beside those of the SDK.
+pub(super) const HOUR_TOKENS: &str = "cacheWrite1hTokens";
 
 lazy! {
     /// What of a part is looked at. The last three rows are of version 4.
@@ -104,7 +114,7 @@ fn given(raw: &RawValue) -> Vec<Part> {
     } else {
         given.content
     };
-    let pieces: Vec<&RawValue> = decode(list).unwrap_or_default();
+    let pieces: Option<Vec<&RawValue>> = decode(list);
     let read = |raw: &RawValue| {
         let piece: Piece<'_> = decode(Some(raw)).unwrap_or_default();
         match (word(piece.r#type).as_deref(), string(piece.data)) {
@@ -120,9 +130,10 @@ fn given(raw: &RawValue) -> Vec<Part> {
             _ => None,
         }
     };
-    let blocks: Option<Vec<Part>> = pieces.into_iter().map(read).collect();
+    let blocks: Option<Vec<Part>> =
+        pieces.and_then(|pieces| pieces.into_iter().map(read).collect());
     let has_media = |blocks: &Vec<Part>| blocks.iter().any(|block| block.as_text().is_none());
-    match blocks.filter(|blocks| has_media(blocks)) {
+    match blocks.filter(|blocks| is_content || has_media(blocks)) {
         Some(blocks) => blocks,
         None => text_or_json(Some(raw))
             .map(Part::text)
@@ -183,12 +194,69 @@ pub(super) fn file(block: &Block<'_>) -> Option<Part> {
     let is_picture = media_type
         .as_deref()
         .is_some_and(|it| it.starts_with("image/"));
+    let media_type = media_type.filter(|it| !it.ends_with("/*"));
     let part = if at.contains(':') {
         media::attachment(at, media_type, name)
     } else {
         Part::media(parts::media(MediaSource::Base64(at), media_type, name))
     };
-    Some(if is_picture { picture(part) } else { part })
+    Some(match if is_picture { picture(part) } else { part } {
+        Part::Image(media) => Part::Image(Media {
+            detail: detail(block),
+            ..media
+        }),
+        part => part,
+    })
+}
+
+/// How closely a model is to look at a picture, where OpenAI's is told so.
+fn detail(block: &Block<'_>) -> Option<String> {
+    let beside: BTreeMap<String, &RawValue> = decode(block.metadata).unwrap_or_default();
+    let of_openai: BTreeMap<String, &RawValue> =
+        decode(beside.get(openai::PROVIDER).copied()).unwrap_or_default();
+    said(of_openai.get(DETAIL).copied())
+}
+
+/// The media type and the address of a picture or a file; none where only a provider has it.
+pub(super) fn address(media: &Media, is_picture: bool) -> Option<(String, String)> {
+    let url = match is_picture {
+        true => media::image_url(media).or_else(|| media::address(media)),
+        false => media::address(media),
+    };
+    let url = url?;
+    let of_data = url.strip_prefix("data:").and_then(|it| it.split_once(';'));
+    let of_data = of_data.map(|(media_type, _)| media_type.to_owned());
+    let known = media.media_type.clone().or(of_data);
+    let media_type = known.filter(|it| !it.is_empty()).unwrap_or_else(|| {
+        let unknown = if is_picture { "image/*" } else { UNKNOWN_TYPE };
+        unknown.to_owned()
+    });
+    Some((media_type, url))
+}
+
+/// What a thought's provider needs to accept it back, as its part of the SDK names it; none where nothing is known.
+pub(super) fn sealed(signature: Option<&str>, provider: Option<&str>) -> Option<String> {
+    let (signature, provider) = (signature?, provider?);
+    let (place, key) = match provider {
+        openai::PROVIDER => (provider, "reasoningEncryptedContent"),
+        gemini::PROVIDER => ("google", "thoughtSignature"),
+        _ => (provider, "signature"),
+    };
+    let seal = Object::new().string(key, signature).finish();
+    Some(Object::new().raw(place, &seal).finish())
+}
+
+/// A block as a part: one that was a part, or what nobody is to read of a thought.
+pub(super) fn opaque(provider: &str, data: &str) -> Option<String> {
+    if provider == PROVIDER && type_of(data).is_some() {
+        return Some(data.to_owned());
+    }
+    let kind = type_of(data).filter(|_| provider == anthropic::PROVIDER)?;
+    let hidden = text_at(data, "data").filter(|_| kind == "redacted_thinking")?;
+    let seal = Object::new().string("redactedData", &hidden).finish();
+    let beside = Object::new().raw(provider, &seal).finish();
+    let part = Object::typed("reasoning").string("text", "");
+    Some(part.raw("providerMetadata", &beside).finish())
 }
 
 /// Whether the provider ran a call itself, and says in the same reply what it gave.

@@ -6,6 +6,7 @@ use super::message;
 use super::{MESSAGES, THREAD};
 use crate::error::Result;
 use crate::formats::Step;
+use crate::formats::otel;
 use crate::formats::shared::chat::is_in_parts;
 use crate::formats::shared::document::{Document, Member, ObjectTeller};
 use crate::formats::shared::head::Keys;
@@ -57,11 +58,23 @@ impl Document for Chat {
 }
 
 impl History for Chat {
-    /// Each of its parts names its type; those of others do not.
+    /// Each of its parts names its type; those of others do not. The oldest have what was called beside their text.
     fn is_message(object: &Keys<'_>) -> bool {
         let mut parts = object.list("parts").into_iter().flatten();
-        is_in_parts(object) && parts.any(|part| part.has("type"))
+        let mut in_parts = || is_in_parts(object) && parts.any(|part| part.has("type"));
+        is_old(object) || !otel::is_message(object) && in_parts()
     }
+}
+
+/// Whether an object is a message of version 4 or before, in which parts are not there yet.
+fn is_old(object: &Keys<'_>) -> bool {
+    let is_spoken = object.has("role") && object.text("content").is_some();
+    let calls = || object.list("toolInvocations").is_some();
+    let has_more = || {
+        let kept = object.has("id") && object.has("createdAt");
+        calls() || object.list("experimental_attachments").is_some() || kept
+    };
+    is_spoken && !object.has("parts") && has_more()
 }
 
 /// A thread of Mastra's.
@@ -104,12 +117,16 @@ fn tell(at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
         .into_iter()
         .chain(is_silent.then(|| "empty message".to_owned()));
     left_out.for_each(|kind| teller.end.other(kind));
+    let mut steps = said.steps.into_iter();
     for (message, time) in said.messages {
         let is_reply = message.role == Role::Assistant;
+        let known = if is_reply { steps.next() } else { None };
+        let (model, usage) = known.map_or((None, None), |known| (known.model, known.usage));
         if is_reply {
-            teller.set("model", said.model.as_deref().map(quoted));
+            let model = model.as_deref().or(said.model.as_deref());
+            teller.set("model", model.map(quoted));
         }
-        let usage = said.usage.filter(|_| is_reply).map(Into::into);
+        let usage = usage.or(said.usage.filter(|_| is_reply)).map(Into::into);
         teller.append(message, at, time, usage)?;
     }
     Ok(())

@@ -189,3 +189,24 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
     assert_eq!(told.sessions[0].said(), ["user: a"]);
     assert_eq!(told.sessions[0].end.other_records["empty message"], 1);
 }
+
+#[test]
+fn before_there_were_parts_calls_stood_beside_what_was_said_last() {
+    const BEFORE: &[u8] = include_bytes!("../../../tests/data/ui-message/version-4.json");
+    let found = crate::formats::sniff::sniff(&BEFORE).expect("readable");
+    assert_eq!(found, Some(&UI_MESSAGE));
+    let session = &sound(&UI_MESSAGE, BEFORE);
+    assert_eq!(
+        session.said(),
+        [
+            "user: How many sacks? | [Some(\"a.png\") Some(\"image/png\")]",
+            "assistant: c1: count {\"floor\":1} | c2: count {\"floor\":2}",
+            "tool: c1 false = 6 | c2 false = {\"sacks\":6}",
+            "assistant: c3: see {}",
+            "tool: c3 false = true",
+            "assistant: Twelve.",
+            "user: Thanks.",
+        ]
+    );
+    assert_eq!(session.steps[1].time, Some(Millis(1_714_557_601_000)));
+}

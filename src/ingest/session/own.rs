@@ -261,7 +261,7 @@ fn said_then(
     };
     let erased = forms.iter().take(forms.len() - 1);
     for content in erased.map(Sealed::hash) {
-        let appends = view.appends_after(tip, &content)?;
+        let appends = view.appends_after(tip, &content, usize::MAX)?;
         for row in view.commits(&appends)?.into_iter().flatten() {
             if row.commit.time == step.time && row.commit.settings == step.settings {
                 return Ok(Some(content));

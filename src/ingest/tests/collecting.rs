@@ -53,6 +53,7 @@ fn exports(
         for (format, sessions) in [("openai", &sessions[..]), ("claude-code", &[])] {
             for session in sessions.iter().chain([&None]) {
                 let options = ExportOptions {
+                    prices: None,
                     format: Format::named(format).expect("known"),
                     now: Millis(7),
                     session: session.clone(),
@@ -196,6 +197,7 @@ fn an_import_that_a_collection_comes_upon_is_whole_in_the_end() {
         let context = repo.context(&tip).expect("a context");
         assert_eq!(context.entries.len(), texts.len(), "gap {gap}");
         let options = ExportOptions {
+            prices: None,
             format: Format::named("openai").expect("known"),
             now: Millis(0),
             session: None,

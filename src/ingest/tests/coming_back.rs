@@ -128,6 +128,7 @@ fn comes_back(
         repo,
         commit,
         &ExportOptions {
+            prices: None,
             format,
             now,
             session: None,

@@ -79,6 +79,7 @@ impl Place {
         assert_eq!(view.sources(&name).expect("sources").len(), 1, "{what}");
         drop(view);
         let options = ExportOptions {
+            prices: None,
             format: Format::named("claude-code").expect("known"),
             now: Millis(0),
             session: None,

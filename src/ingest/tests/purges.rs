@@ -210,6 +210,7 @@ fn no_export_holds_a_view_while_it_writes() {
     let export_as = |format: &str| {
         let head = repo.head(&On::Head).expect("a head");
         let options = ExportOptions {
+            prices: None,
             format: Format::named(format).expect("a format"),
             now: Millis(0),
             session: None,

@@ -205,7 +205,7 @@ proptest! {
         prop_assert_eq!(messages(&theirs), redacted.collect::<Vec<_>>());
 
         for format in ["openai", "anthropic", "responses", "claude-code", "codex", "gemini", "roo"] {
-            let options = ExportOptions {
+            let options = ExportOptions { prices: None,
                 format: Format::named(format).expect("a format"),
                 now: Millis(0),
                 session: None,

@@ -40,7 +40,7 @@ xai-key             xai-                    0    90    3.5  xai-[A-Za-z0-9]{70,8
 perplexity-key      pplx-                   0    60    3.5  pplx-[A-Za-z0-9]{40,56}
 replicate-token     r8_                     0    44    3.5  r8_[A-Za-z0-9]{36,40}
 langsmith-key       lsv2_                   0    60    3.0  lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}
-model-key           sk-                     0    210   3.2  sk-(?:[A-Za-z0-9]{1,12}[_-]){0,3}[A-Za-z0-9_]{32,200}|sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{40,200}
+model-key           sk-                     0    210   3.2  sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{40,200}|sk-(?:[A-Za-z0-9]{1,12}[_-]){0,3}[A-Za-z0-9_]{32,200}(?:-[A-Za-z0-9_-]{1,170})?
 model-key           sk-                     0    210   4.2  sk-[A-Za-z0-9_-]{32,200}
 model-key           nvapi-,pa-,csk-,fw_,tgp_v1_,jina_,tvly-,fc-,e2b_,pcsk_,esecret_,rpa_,key_  0    140   3.2  nvapi-[A-Za-z0-9_-]{60,72}|pa-[A-Za-z0-9_-]{40,48}|csk-[a-z0-9]{40,56}|fw_[A-Za-z0-9]{22,32}|tgp_v1_[A-Za-z0-9_-]{40,48}|jina_[A-Za-z0-9]{50,64}|tvly-(?:dev-|prod-)?[A-Za-z0-9]{28,40}|fc-[a-f0-9]{32}|e2b_[a-f0-9]{40}|pcsk_[A-Za-z0-9]{4,6}_[A-Za-z0-9]{50,80}|esecret_[A-Za-z0-9]{20,40}|rpa_[A-Z0-9]{40,50}[a-z0-9]{0,8}|key_[a-f0-9]{64}
 huggingface-token   hf_,api_org_            0    44    3.5  (?:hf|api_org)_[A-Za-z]{34}

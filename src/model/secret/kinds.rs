@@ -4,11 +4,13 @@
 
 use super::*;
 
-/// 229 of them. Where a kind stands and what it is made of: `{h32}` is 32 of what [`letters`] says of `h`. What is in `[…]` is the secret, where not all of it is.
+/// 231 of them. Where a kind stands and what it is made of: `{h32}` is 32 of what [`letters`] says of `h`. What is in `[…]` is the secret, where not all of it is.
 const KINDS: &str = r#"
 -- Models and what serves them
 OpenAI, project             sk-proj-{w74}T3BlbkFJ{w74}
 OpenAI, service account     sk-svcacct-{w74}T3BlbkFJ{w74}
+OpenAI, project, unmarked   sk-proj-{a48}-{a60}
+OpenAI, in two pieces       sk-{a40}-{a24}
 OpenAI, of before           sk-{a20}T3BlbkFJ{a20}
 Anthropic                   sk-ant-api03-{w93}AA
 Anthropic, admin            sk-ant-admin01-{w93}AA

@@ -82,6 +82,16 @@ impl<'q> Looking<'q> {
         }
     }
 
+    /// Whether a message has all phrases in it, and nothing that must not be there.
+    pub(super) fn passes(&self, message: &Message) -> bool {
+        if self.query.phrases.is_empty() && self.query.without.is_empty() {
+            return true;
+        }
+        let (places, _) = self.places(message, &searched(message));
+        let has = |row: &Vec<Term>| self.stands(row, &places);
+        self.query.phrases.iter().all(has) && !self.query.without.iter().any(has)
+    }
+
     /// What of a message answers; none where it does not.
     pub(super) fn at(&self, message: &Message) -> Option<Looked> {
         let passages = searched(message);

@@ -4,6 +4,7 @@
 //! there are enough. Deliberately absent: how a pattern matches ([`crate::model::pattern`]), what "newest" means
 //! across branches, and where a found message stands in its branch's context.
 
+mod alike;
 mod looked;
 mod merge;
 mod options;
@@ -12,6 +13,7 @@ mod ranked;
 mod taken_back;
 #[cfg(test)]
 mod tests;
+mod vectors;
 mod visibility;
 
 use std::collections::{HashMap, HashSet};
@@ -20,13 +22,14 @@ use std::path::Path;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::pattern::MatchedLine;
-use crate::model::{Commit, EntryId, Operation, RefName, Role, call};
+use crate::model::{Commit, EntryId, Head, Operation, RefName, Role, call};
 use crate::repo::call::On;
 use crate::repo::called::Callers;
 use crate::repo::repository::{self, Repo};
 use crate::repo::{load, path};
 use crate::store::{CommitRow, SessionRow, Tips, View};
 
+pub use alike::{AlikeOptions, AlikeQuery, StaticModel};
 use merge::Merge;
 pub use options::{FindOptions, RankedOptions, RankedQuery, SearchOptions};
 use own::Own;
@@ -96,8 +99,9 @@ pub enum FindProgress {
 
 impl Repo {
     /// Finds messages by their text: newest first, along a branch in the chain's order. A message
-    /// that several branches share is found once, on the first of: the branch of `on`, other
-    /// branches, tags, sessions. What no name reaches is not found.
+    /// that several branches share is found once, on the first of: the branch of `on`, or a HEAD that is on none, other
+    /// branches, tags, sessions; where it was taken back there, on a branch where it stands. What no name reaches is not
+    /// found.
     ///
     /// The first search after an import takes what is new into the index; where the repository
     /// cannot be written to, that is read instead.
@@ -158,26 +162,28 @@ impl Repo {
             };
             let entry = entry_of(&*view, &hit.commit, &content, &row.commit.operation)?;
             let parts: HashSet<usize> = lines.iter().map(|line| line.part).collect();
-            let (number, hidden_by) = visibility.of(&*view, hit.tip, entry, &content, &parts)?;
-            if options.hidden && hidden_by.is_none() {
+            let at = (hit.tip, &hit.commit);
+            let standing = visibility.standing(&*view, at, (entry, &content), &parts)?;
+            let tip = standing.tip;
+            if options.hidden && standing.hidden_by.is_none() {
                 continue;
             }
-            let by = visibility.taken_by(&*view, hit.tip, (entry, &content), hidden_by)?;
-            let taken_back = by.map(|by| visibility.taken_back(&*view, hit.tip, entry, &by));
+            let by = standing.taken_by.as_ref();
+            let taken_back = by.map(|by| visibility.taken_back(&*view, tip, entry, by));
             let taken_back = taken_back.transpose()?;
             let (before, after) = match options.neighbours {
                 0 => Default::default(),
-                around => visibility.neighbours(&*view, hit.tip, &entry, around)?,
+                around => visibility.neighbours(&*view, tip, &entry, around)?,
             };
             found.push(Found {
                 hash: row.hash,
                 commit: row.commit,
                 entry,
                 role,
-                branch: tips[hit.tip].0.clone(),
-                session: visibility.session(&*view, hit.tip)?.clone(),
-                number,
-                hidden_by,
+                branch: tips[tip].0.clone(),
+                session: visibility.session(&*view, tip)?.clone(),
+                number: standing.number,
+                hidden_by: standing.hidden_by,
                 taken_back,
                 score: 0.0,
                 is_own: false,
@@ -240,7 +246,7 @@ impl Repo {
 }
 
 /// Where to look, and under what name; the preferred names first.
-/// Beside them the branch that HEAD is on.
+/// Beside them the branch that HEAD is on, or HEAD where it is on none.
 fn tips(
     view: &dyn View,
     on: &On,
@@ -264,7 +270,14 @@ fn tips(
     tips.sort_by_key(|(name, _)| rank(name));
     let tips = tips.into_iter();
     let tips = tips.map(|(name, commit)| (Some(name), commit));
-    Ok((tips.collect(), head.branch().cloned()))
+    Ok(match head {
+        Head::Attached { branch, .. } => (tips.collect(), Some(branch)),
+        Head::Detached(commit) => {
+            let own = RefName::head();
+            let here = (Some(own.clone()), commit);
+            ([here].into_iter().chain(tips).collect(), Some(own))
+        }
+    })
 }
 
 /// Those of the tips that come from a session, if one is asked for, and whose session ran in a directory or

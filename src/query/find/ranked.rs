@@ -15,7 +15,7 @@ use super::own::Own;
 use super::visibility::{Tip, Visibility};
 use super::{FindProgress, Found, entry_of, narrowed, tips};
 use crate::error::Result;
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Message, Role};
 use crate::repo::call::On;
 use crate::repo::called::Callers;
@@ -73,55 +73,17 @@ impl Repo {
     ) -> Result<Vec<Found>> {
         self.weigh_new(progress)?;
         let view = self.store.read()?;
-        let (tips, head) = tips(&*view, on, options.within)?;
-        let (session, directory) = (options.session.as_ref(), options.directory.as_deref());
-        let tips = narrowed(&*view, tips, session, directory)?;
-        let is_narrow = options.within.is_some() || session.is_some() || directory.is_some();
-        let commits: Vec<CommitHash> = tips.iter().map(|(_, commit)| *commit).collect();
-        let mut search = Ordering {
-            view: &*view,
-            options,
-            tips: &tips,
-            ahead: BTreeSet::new(),
-            visibility: Visibility::new(tips.clone(), head),
-            callers: Callers::new(&*view),
-            answers: Vec::new(),
-            taken_back: Vec::new(),
-            asked_again: Vec::new(),
-            own: Vec::new(),
-        };
-        let (mut most, mut seen) = (FIRST.max(2 * options.limit), 0);
-        loop {
-            let ranking = Ranking {
-                query: &options.asked.query,
-                role: options.role,
-                most,
-            };
-            let ranked = view.ranked(ranking, &commits, is_narrow)?;
-            let looking = Looking::new(&options.asked.query, ranked.rarity, options.asked.lines);
-            let total = ranked.found.len();
-            for some in ranked.found[seen.min(total)..].chunks(TOGETHER) {
-                progress(FindProgress::Reading {
-                    messages: seen,
-                    total,
-                })?;
-                seen += some.len();
-                search.take(some, &looking)?;
-                if search.has_enough() {
-                    return search.told();
-                }
-            }
-            if ranked.is_all {
-                search.answers_last();
-                return search.told();
-            }
-            most = most.saturating_mul(MORE);
-        }
+        let mut search = Ordering::of(&*view, on, options)?;
+        search.by_words(progress)?;
+        search.told()
     }
 
     /// Takes much that is new into the index of words, in short transactions. That it cannot be
     /// written to, or that someone else is writing, is no obstacle: what is missing there is read.
-    fn weigh_new(&self, progress: &mut dyn FnMut(FindProgress) -> Result<()>) -> Result<()> {
+    pub(super) fn weigh_new(
+        &self,
+        progress: &mut dyn FnMut(FindProgress) -> Result<()>,
+    ) -> Result<()> {
         let total_bytes = self.store.read()?.unweighed_bytes()?;
         let mut bytes = 0;
         while total_bytes > TAIL_BYTES && bytes < total_bytes {
@@ -141,19 +103,36 @@ impl Repo {
 }
 
 /// A message that answers, before it is told.
-struct Answer {
+pub(super) struct Answer {
     score: f32,
     hit: Hit,
     row: CommitRow,
     role: Role,
-    content: crate::hash::ContentHash,
+    content: ContentHash,
     looked: Looked,
     is_own: bool,
     /// Whether it is a question that was asked in several places.
     is_asked_again: bool,
+    /// Whether it was taken back, as far as that was looked at.
+    is_taken_back: bool,
 }
 
 impl Answer {
+    /// The message that it is, where it stands.
+    pub(super) const fn key(&self) -> (CommitHash, ContentHash) {
+        (self.hit.commit, self.content)
+    }
+
+    /// Whether it comes last, for whatever reason.
+    pub(super) const fn comes_last(&self) -> bool {
+        self.is_last() || self.is_taken_back
+    }
+
+    /// The same with another score.
+    pub(super) fn worth(self, score: f32) -> Self {
+        Self { score, ..self }
+    }
+
     /// Whether it comes last by default.
     const fn is_last(&self) -> bool {
         self.is_own || self.is_asked_again
@@ -191,10 +170,12 @@ fn outcomes(answers: &mut [Answer]) {
 }
 
 /// Answers on their way into their order.
-struct Ordering<'a> {
+pub(super) struct Ordering<'a> {
     view: &'a dyn View,
     options: &'a RankedOptions,
-    tips: &'a [Tip],
+    tips: Vec<Tip>,
+    /// Whether most of what is here is on none of the paths.
+    is_narrow: bool,
     /// The ends of paths that were asked for together.
     ahead: BTreeSet<CommitHash>,
     visibility: Visibility,
@@ -208,14 +189,89 @@ struct Ordering<'a> {
     own: Vec<Answer>,
 }
 
-impl Ordering<'_> {
-    fn has_enough(&self) -> bool {
+impl<'a> Ordering<'a> {
+    /// Of nothing yet, at the places that are asked for.
+    pub(super) fn of(view: &'a dyn View, on: &On, options: &'a RankedOptions) -> Result<Self> {
+        let (tips, head) = tips(view, on, options.within)?;
+        let (session, directory) = (options.session.as_ref(), options.directory.as_deref());
+        let tips = narrowed(view, tips, session, directory)?;
+        Ok(Self {
+            view,
+            options,
+            is_narrow: options.within.is_some() || session.is_some() || directory.is_some(),
+            ahead: BTreeSet::new(),
+            visibility: Visibility::new(tips.clone(), head),
+            tips,
+            callers: Callers::new(view),
+            answers: Vec::new(),
+            taken_back: Vec::new(),
+            asked_again: Vec::new(),
+            own: Vec::new(),
+        })
+    }
+
+    /// Whether most of what is here is on none of the paths that are looked at.
+    pub(super) const fn is_narrow(&self) -> bool {
+        self.is_narrow
+    }
+
+    /// Where the paths end that are looked at.
+    pub(super) fn commits(&self) -> Vec<CommitHash> {
+        self.tips.iter().map(|(_, commit)| *commit).collect()
+    }
+
+    /// Takes what has the words that are asked for, until there is enough, or all of it.
+    pub(super) fn by_words(
+        &mut self,
+        progress: &mut dyn FnMut(FindProgress) -> Result<()>,
+    ) -> Result<()> {
+        let (options, commits) = (self.options, self.commits());
+        let (mut most, mut seen) = (FIRST.max(2 * options.limit), 0);
+        loop {
+            let ranking = Ranking {
+                query: &options.asked.query,
+                role: options.role,
+                most,
+            };
+            let ranked = self.view.ranked(ranking, &commits, self.is_narrow)?;
+            let looking = Looking::new(&options.asked.query, ranked.rarity, options.asked.lines);
+            let total = ranked.found.len();
+            for some in ranked.found[seen.min(total)..].chunks(TOGETHER) {
+                progress(FindProgress::Reading {
+                    messages: seen,
+                    total,
+                })?;
+                seen += some.len();
+                self.take(some, &mut |_, message| looking.at(message))?;
+                if self.has_enough() {
+                    return Ok(());
+                }
+            }
+            if ranked.is_all {
+                self.answers_last();
+                return Ok(());
+            }
+            most = most.saturating_mul(MORE);
+        }
+    }
+
+    /// The answers in their order, at most so many, or with 0 all, and nothing is left of them.
+    pub(super) fn taken(&mut self, most: usize) -> Vec<Answer> {
+        let mut answers = std::mem::take(&mut self.answers);
+        if most > 0 {
+            answers.truncate(most);
+        }
+        (self.taken_back, self.asked_again, self.own) = Default::default();
+        answers
+    }
+
+    pub(super) fn has_enough(&self) -> bool {
         let limit = self.options.limit;
         limit > 0 && self.answers.len() >= self.options.asked.offset.saturating_add(limit)
     }
 
     /// What comes last by default.
-    fn answers_last(&mut self) {
+    pub(super) fn answers_last(&mut self) {
         self.answers.append(&mut self.asked_again);
         self.answers.append(&mut self.taken_back);
         self.answers.append(&mut self.own);
@@ -227,14 +283,19 @@ impl Ordering<'_> {
         let operation = &answer.row.commit.operation;
         let entry = entry_of(view, &answer.hit.commit, &content, operation)?;
         let parts = &answer.looked.parts;
-        let (_, hidden_by) = self.visibility.of(view, tip, entry, &content, parts)?;
-        let of = (entry, &content);
-        let by = self.visibility.taken_by(view, tip, of, hidden_by)?;
-        Ok(by.is_some())
+        let at = (tip, &answer.hit.commit);
+        let standing = self
+            .visibility
+            .standing(view, at, (entry, &content), parts)?;
+        Ok(standing.taken_by.is_some())
     }
 
-    /// Reads some contents and puts them behind the others, best first.
-    fn take(&mut self, some: &[Scored], looking: &Looking<'_>) -> Result<()> {
+    /// Reads some contents and puts them behind the others, best first; `look` says what of each answers.
+    pub(super) fn take(
+        &mut self,
+        some: &[Scored],
+        look: &mut dyn FnMut(&ContentHash, &Message) -> Option<Looked>,
+    ) -> Result<()> {
         let hits = some
             .iter()
             .flat_map(|one| one.hits.iter().map(move |hit| (one, *hit)));
@@ -264,7 +325,7 @@ impl Ordering<'_> {
         let messages = load::contents(self.view, &contents)?;
         let wanted = wanted.into_iter().zip(messages);
         let looked = wanted.filter_map(|(wanted, message)| {
-            let looked = looking.at(&message)?;
+            let looked = look(&wanted.0.content, &message)?;
             Some((wanted, message, looked))
         });
         let looked: Vec<_> = looked.collect();
@@ -297,7 +358,11 @@ impl Ordering<'_> {
             } else if answer.is_asked_again {
                 self.asked_again.push(answer);
             } else if !self.has_enough() && self.is_taken_back(&answer)? {
-                self.taken_back.push(answer);
+                let is_taken_back = true;
+                self.taken_back.push(Answer {
+                    is_taken_back,
+                    ..answer
+                });
             } else {
                 self.answers.push(answer);
             }
@@ -355,11 +420,9 @@ impl Ordering<'_> {
         }
         if options.hidden {
             let entry = entry_of(self.view, &hit.commit, &content, &row.commit.operation)?;
-            let place = (hit.tip, entry);
-            let (_, hidden_by) =
-                self.visibility
-                    .of(self.view, place.0, place.1, &content, &looked.parts)?;
-            if hidden_by.is_none() {
+            let (at, of) = ((hit.tip, &hit.commit), (entry, &content));
+            let standing = self.visibility.standing(self.view, at, of, &looked.parts)?;
+            if standing.hidden_by.is_none() {
                 return Ok(None);
             }
         }
@@ -371,34 +434,39 @@ impl Ordering<'_> {
             content,
             is_own: own.has_all(&looked.parts),
             is_asked_again: looked.is_question && one.hits.len() > 1 && message.role == Role::User,
+            is_taken_back: false,
             looked,
         }))
     }
 
     /// The page that was asked for.
-    fn told(mut self) -> Result<Vec<Found>> {
+    fn told(&mut self) -> Result<Vec<Found>> {
         let limit = match self.options.limit {
             0 => usize::MAX,
             limit => limit,
         };
         let answers = std::mem::take(&mut self.answers).into_iter();
         let page = answers.skip(self.options.asked.offset).take(limit);
-        let page: Vec<Answer> = page.collect();
+        self.found_all(page.collect())
+    }
+
+    /// Answers as they are told.
+    pub(super) fn found_all(&mut self, page: Vec<Answer>) -> Result<Vec<Found>> {
         self.look_ahead(page.iter().map(|answer| answer.hit.tip))?;
         let page = page.into_iter();
         page.map(|answer| self.found(answer)).collect()
     }
 
     fn found(&mut self, answer: Answer) -> Result<Found> {
-        let (view, tip, tips) = (self.view, answer.hit.tip, self.tips);
+        let view = self.view;
         let (content, row) = (answer.content, answer.row);
         let entry = entry_of(view, &answer.hit.commit, &content, &row.commit.operation)?;
         let parts = &answer.looked.parts;
-        let (number, hidden_by) = self.visibility.of(view, tip, entry, &content, parts)?;
-        let by = self
-            .visibility
-            .taken_by(view, tip, (entry, &content), hidden_by)?;
-        let taken_back = by.map(|by| self.visibility.taken_back(view, tip, entry, &by));
+        let (at, of) = ((answer.hit.tip, &answer.hit.commit), (entry, &content));
+        let standing = self.visibility.standing(view, at, of, parts)?;
+        let tip = standing.tip;
+        let by = standing.taken_by.as_ref();
+        let taken_back = by.map(|by| self.visibility.taken_back(view, tip, entry, by));
         let taken_back = taken_back.transpose()?;
         let (before, after) = match self.options.neighbours {
             0 => Default::default(),
@@ -409,10 +477,10 @@ impl Ordering<'_> {
             commit: row.commit,
             entry,
             role: answer.role,
-            branch: tips[tip].0.clone(),
+            branch: self.tips[tip].0.clone(),
             session: self.visibility.session(view, tip)?.clone(),
-            number,
-            hidden_by,
+            number: standing.number,
+            hidden_by: standing.hidden_by,
             taken_back,
             score: answer.score,
             is_own: answer.is_own,

@@ -4,6 +4,8 @@
 //! are about. What a compaction, a truncation, a clear or a prune hides was no mistake: it made room. Deliberately
 //! absent: why somebody took something back.
 
+use std::collections::HashSet;
+
 use super::visibility::{HiddenBy, Visibility};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
@@ -23,8 +25,8 @@ pub struct TakenBack {
 /// What was chosen instead of what was taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// Its place in the conversation.
-    pub entry: EntryId,
+    /// What shows it: the commit that brought it, or what that put in place.
+    pub shown_by: EntryId,
     /// One line of it. Hostile until escaped.
     pub preview: String,
 }
@@ -32,9 +34,51 @@ pub struct Chosen {
 /// How far behind what took something back the next message is looked for.
 const BEHIND: u64 = 16;
 
+/// Where a text that was found stands best, and what is known of it there.
+pub(super) struct FoundPlace {
+    pub(super) tip: usize,
+    pub(super) number: Option<usize>,
+    pub(super) hidden_by: Option<HiddenBy>,
+    pub(super) taken_by: Option<TakenBy>,
+}
+
 impl Visibility {
+    /// What became of a text that was found at this tip. One that was taken back there, and not by HEAD, may stand on
+    /// another branch: then it is that one's.
+    pub(super) fn standing(
+        &mut self,
+        view: &dyn View,
+        (tip, commit): (usize, &CommitHash),
+        (entry, content): (EntryId, &ContentHash),
+        parts: &HashSet<usize>,
+    ) -> Result<FoundPlace> {
+        let (number, hidden_by) = self.of(view, tip, entry, content, parts)?;
+        let taken_by = self.taken_by(view, tip, (entry, content), hidden_by)?;
+        // A path that was left is looked at last: nothing else has what is on it.
+        let may_stand = !matches!(taken_by, None | Some(TakenBy::Leaving(_)));
+        if may_stand && !self.is_head(tip) {
+            for other in self.branches_beside(view, tip, commit)? {
+                let (number, hidden_by) = self.of(view, other, entry, content, parts)?;
+                if hidden_by.is_none() {
+                    return Ok(FoundPlace {
+                        tip: other,
+                        number,
+                        hidden_by,
+                        taken_by: None,
+                    });
+                }
+            }
+        }
+        Ok(FoundPlace {
+            tip,
+            number,
+            hidden_by,
+            taken_by,
+        })
+    }
+
     /// What took back a text of an entry that is found at this tip, for `hidden_by` not in its context; none: nothing did.
-    pub(super) fn taken_by(
+    fn taken_by(
         &mut self,
         view: &dyn View,
         tip: usize,
@@ -68,7 +112,7 @@ impl Visibility {
 
     /// When that was, and what was chosen instead.
     pub(super) fn taken_back(
-        &self,
+        &mut self,
         view: &dyn View,
         tip: usize,
         entry: EntryId,
@@ -77,7 +121,10 @@ impl Visibility {
         let end = self.end(tip);
         match by {
             TakenBy::Hide(of) => by_hide(view, &end, &of.0, &of.1),
-            TakenBy::Edit => by_edit(view, &end, entry),
+            TakenBy::Edit => {
+                let now = self.text_at(view, tip, entry)?;
+                by_edit(view, &end, entry, now)
+            }
             TakenBy::Leaving(other) => by_leaving(view, &end, other),
             TakenBy::Unsaid => Ok(TakenBack::default()),
         }
@@ -140,25 +187,35 @@ fn takes_the_end(view: &dyn View, end: &CommitHash, hide: &Hide, row: &CommitRow
     Ok(true)
 }
 
-/// By an edit: the text that the entry has now.
-fn by_edit(view: &dyn View, end: &CommitHash, entry: EntryId) -> Result<TakenBack> {
-    let mut newest = None;
+/// By an edit, or since one was undone: the text that the entry has now, by the commit that gave it.
+fn by_edit(
+    view: &dyn View,
+    end: &CommitHash,
+    entry: EntryId,
+    now: Option<ContentHash>,
+) -> Result<TakenBack> {
+    let Some(now) = now else {
+        return Ok(TakenBack::default());
+    };
+    let (mut shown_by, mut time) = (entry, None);
+    let mut edits = HashSet::new();
     for row in view.changes(end)? {
-        if let Operation::Edit {
-            target, content, ..
-        } = &row.commit.operation
-            && path::entry_of(view, *target)? == entry
-        {
-            newest = Some((*content, row.commit.time));
+        match &row.commit.operation {
+            Operation::Edit {
+                target, content, ..
+            } if path::entry_of(view, *target)? == entry => {
+                edits.insert(row.hash);
+                if *content == now {
+                    shown_by = EntryId::of(row.hash);
+                }
+            }
+            Operation::Restore { target, .. } if edits.contains(target) => {}
+            _ => continue,
         }
+        time = row.commit.time;
     }
-    Ok(match newest {
-        Some((content, time)) => TakenBack {
-            time,
-            instead: chosen(view, entry, &content)?,
-        },
-        None => TakenBack::default(),
-    })
+    let instead = chosen(view, shown_by, &now)?;
+    Ok(TakenBack { time, instead })
 }
 
 /// By going on elsewhere: what was said first there.
@@ -189,10 +246,10 @@ fn at_depth(view: &dyn View, end: &CommitHash, depth: u64) -> Result<Option<Comm
     }
 }
 
-fn chosen(view: &dyn View, entry: EntryId, content: &ContentHash) -> Result<Option<Chosen>> {
+fn chosen(view: &dyn View, shown_by: EntryId, content: &ContentHash) -> Result<Option<Chosen>> {
     let row = view.content_row(content)?;
     Ok(row.map(|row| Chosen {
-        entry,
+        shown_by,
         preview: row.preview,
     }))
 }

@@ -9,7 +9,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::model::{EntryId, HideKind, Operation, Priority, RefName, Role};
 use crate::repo::outline::{Fates, Outline};
 use crate::repo::{load, path};
-use crate::store::{SessionRow, View};
+use crate::store::{SessionRow, Tips, View};
 
 /// Where a path ends, and the ref that is there, if it is by one that it is looked at.
 pub(crate) type Tip = (Option<RefName>, CommitHash);
@@ -107,7 +107,7 @@ const MANY: usize = 2_000;
 /// context is folded, and the whole order, hidden messages included, only for those that need it.
 pub(crate) struct Visibility {
     tips: Vec<Tip>,
-    /// The branch that HEAD is on: what is on it is not left.
+    /// The branch that HEAD is on, or HEAD where it is on none: what is on it is not left.
     head: Option<RefName>,
     paths: HashMap<usize, Path>,
     /// Of tips that were left, where what left them ends.
@@ -145,6 +145,35 @@ impl Visibility {
     /// Where a path ends.
     pub(super) fn end(&self, tip: usize) -> CommitHash {
         self.tips[tip].1
+    }
+
+    /// Whether HEAD is there.
+    pub(super) fn is_head(&self, tip: usize) -> bool {
+        let name = self.tips[tip].0.as_ref();
+        name.is_some() && name == self.head.as_ref()
+    }
+
+    /// The other branches that have a commit, but for those that were left.
+    pub(super) fn branches_beside(
+        &mut self,
+        view: &dyn View,
+        tip: usize,
+        commit: &CommitHash,
+    ) -> Result<Vec<usize>> {
+        let is_other = |(at, (name, end)): &(usize, &Tip)| {
+            *at != tip && *end != self.tips[tip].1 && name.as_ref().is_some_and(RefName::is_branch)
+        };
+        let others = self.tips.iter().enumerate().filter(is_other);
+        let others: Vec<(usize, CommitHash)> = others.map(|(at, (_, end))| (at, *end)).collect();
+        let ends: Vec<CommitHash> = others.iter().map(|(_, end)| *end).collect();
+        view.look_ahead(Tips::At(&ends))?;
+        let mut found = Vec::new();
+        for (at, end) in others {
+            if view.is_ancestor(commit, &end)? && self.left_for(view, at)?.is_none() {
+                found.push(at);
+            }
+        }
+        Ok(found)
     }
 
     /// Where the session or branch ends that has left this path, if one has.
@@ -220,6 +249,18 @@ impl Visibility {
         let order = self.order(view, tip)?;
         let now = order.places.get(&entry).map(|at| &order.entries[*at]);
         Ok(now.and_then(|now| by(&Entry::from(now))))
+    }
+
+    /// The text that an entry has at this tip, whatever hides it there; none where it is not there.
+    pub(super) fn text_at(
+        &mut self,
+        view: &dyn View,
+        tip: usize,
+        entry: EntryId,
+    ) -> Result<Option<ContentHash>> {
+        let order = self.order(view, tip)?;
+        let now = order.places.get(&entry).map(|at| &order.entries[*at]);
+        Ok(now.map(|now| now.content))
     }
 
     /// Up to `around` entries on each side of one, in the conversation's order, hidden ones

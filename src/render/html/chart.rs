@@ -148,7 +148,7 @@ pub(super) fn bars<T>(all: &[T]) -> impl Iterator<Item = (&[T], [u64; 2])> {
 }
 
 /// Begins a chart, up to what it says to whoever does not see it.
-pub(super) fn begin(markup: &mut Markup) -> &mut Markup {
+fn begin(markup: &mut Markup) -> &mut Markup {
     markup
         .raw("<figure class=\"chart\"><svg viewBox=\"0 0 1200 60\" preserveAspectRatio=\"none\" ")
         .raw("role=\"group\" aria-label=\"")

@@ -37,7 +37,9 @@ use crate::tree::TreeItem;
 pub use beside::beside;
 use block::Blocks;
 pub use comparison::{ChoicePage, ComparisonPage, choice, comparison};
-pub use costs::{CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow, costs};
+pub use costs::{
+    CalendarDay, CostCalendar, CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow, costs,
+};
 pub use deed::{DeedPage, Standing, deed};
 pub use document::{PageFrame, Setting, policy};
 #[cfg(test)]

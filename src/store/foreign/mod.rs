@@ -32,11 +32,11 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use serde_json::{Map, Value, json};
 
 use super::sqlite::immutable_uri;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SPOILT_DATABASE};
 use crate::model::base64::{self, BYTES};
 use moment::Moment;
 
@@ -336,7 +336,12 @@ fn length(value: ValueRef<'_>) -> u64 {
 /// What SQLite says of a database, with its place.
 fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> Error {
     let path = path.to_owned();
-    move |error| invalid(&path, &error.to_string())
+    move |error| match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            invalid(&path, &format!("{SPOILT_DATABASE} ({error})"))
+        }
+        _ => invalid(&path, &error.to_string()),
+    }
 }
 
 fn invalid(path: &Path, reason: &str) -> Error {

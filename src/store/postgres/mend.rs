@@ -13,7 +13,7 @@ use crate::hash::ContentHash;
 use crate::store::check::message;
 use crate::store::columns::Columns;
 use crate::store::rows::Shown;
-use crate::store::tables;
+use crate::store::tables::{self, Only};
 
 /// How many contents are read at once.
 const BATCH: i64 = 512;
@@ -41,7 +41,7 @@ pub(super) fn rebuild(tx: &Session<'_>) -> Result<()> {
     let anew = ["checkpoints", "search"]
         .into_iter()
         .filter_map(tables::named);
-    tx.empty(tables::dropped().chain(anew))?;
+    tx.empty(tables::dropped(Only::Files).chain(anew))?;
     let last = "SELECT DISTINCT ON (name) name, new_target, new_symbolic FROM reflog
          ORDER BY name, id DESC";
     tx.execute("DELETE FROM refs", &[])?;

@@ -47,21 +47,23 @@ impl Objects for Session<'_> {
         &self,
         parent: Option<&CommitHash>,
         content: &ContentHash,
+        most: usize,
     ) -> Result<Vec<CommitHash>> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
         let sql = match parent {
             Some(_) => {
                 "SELECT c.hash FROM commits AS c JOIN contents ON contents.id = c.content
                  JOIN commits AS p ON p.id = c.parent
-                 WHERE contents.hash = $1 AND p.hash = $2 ORDER BY c.id"
+                 WHERE contents.hash = $1 AND p.hash = $2 ORDER BY c.id LIMIT $3"
             }
             None => {
                 "SELECT c.hash FROM commits AS c JOIN contents ON contents.id = c.content
-                 WHERE contents.hash = $1 AND c.parent IS NULL ORDER BY c.id"
+                 WHERE contents.hash = $1 AND c.parent IS NULL ORDER BY c.id LIMIT $2"
             }
         };
         match parent {
-            Some(parent) => self.all(sql, &[content, parent], |row| get(row, 0)),
-            None => self.all(sql, &[content], |row| get(row, 0)),
+            Some(parent) => self.all(sql, &[content, parent, &most], |row| get(row, 0)),
+            None => self.all(sql, &[content, &most], |row| get(row, 0)),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::model::searched::Literals;
 use crate::store::columns::Columns;
 use crate::store::grams::{Terms, Wanted, wanted};
 use crate::store::search::Found;
-use crate::store::{Hit, Objects, Ranked, Ranking, Search, SearchMut, rows};
+use crate::store::{Hit, Objects, Ranked, Ranking, Scored, Search, SearchMut, rows};
 
 /// How many contents are taken into the index at once.
 const BATCH: i64 = 1_024;
@@ -130,6 +130,37 @@ impl Search for Session<'_> {
 
     fn ranked(&self, ranking: Ranking<'_>, tips: &[CommitHash], is_narrow: bool) -> Result<Ranked> {
         self.rank(ranking, tips, is_narrow)
+    }
+
+    fn contents_since(&self, number: i64, most: usize) -> Result<Vec<(i64, ContentHash)>> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let sql = "SELECT id, hash FROM contents WHERE id > $1 ORDER BY id LIMIT $2";
+        self.all(sql, &[&number, &most], |row| {
+            Ok((get(row, 0)?, get(row, 1)?))
+        })
+    }
+
+    fn placed(&self, contents: &[(ContentHash, f32)], tips: &[CommitHash]) -> Result<Vec<Scored>> {
+        let hashes: Vec<ContentHash> = contents.iter().map(|(content, _)| *content).collect();
+        let paths = self.paths(tips)?;
+        let scored = contents.iter().map(|(content, score)| Scored {
+            content: *content,
+            score: *score,
+            hits: Vec::new(),
+        });
+        let mut found: Vec<Scored> = scored.collect();
+        let bringing = "SELECT n, c.hash, c.lineage, c.depth FROM unnest($1) WITH ORDINALITY AS keys (key, n)
+             JOIN contents AS found ON found.hash = key
+             CROSS JOIN LATERAL (SELECT * FROM commits WHERE content = found.id ORDER BY id DESC LIMIT 16) AS c
+             ORDER BY n, c.id DESC";
+        for row in self.query(bringing, &[&keys(&hashes)])?.iter() {
+            let at = row.unsigned(0)? as usize - 1;
+            let hit = paths.on_path((get(row, 1)?, None), get(row, 2)?, row.unsigned(3)?);
+            found[at].hits.extend(hit);
+        }
+        self.brought_otherwise(&paths, &mut found)?;
+        found.retain(|one| !one.hits.is_empty());
+        Ok(found)
     }
 }
 

@@ -297,7 +297,7 @@ impl Session<'_> {
     }
 
     /// Finds the commits that bring contents which none appends.
-    fn brought_otherwise(&self, paths: &Found, found: &mut [Scored]) -> Result<()> {
+    pub(super) fn brought_otherwise(&self, paths: &Found, found: &mut [Scored]) -> Result<()> {
         let open = found.iter().enumerate();
         let open = open.filter(|(_, one)| one.hits.is_empty());
         let open: HashMap<ContentHash, usize> = open.map(|(at, one)| (one.content, at)).collect();

@@ -18,7 +18,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Commit, Message, Operation, Role, ToolUses};
 use crate::store::lineage::Place;
 use crate::store::rows::Shown;
-use crate::store::tables::{self, Purge, Repair, Table};
+use crate::store::tables::{self, Only, Purge, Repair, Table};
 use crate::store::{SetAside, rows};
 
 /// What stands in listings for a message of which nothing is left.
@@ -59,7 +59,7 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
     let commits = broken_commits(session)?;
     let has_lost = commits.iter().any(|(_, mend)| mend.is_none());
     let (kept, dropped): (Vec<&Table>, Vec<&Table>) =
-        tables::dropped().partition(|table| has_lost && table.purge == Purge::Sums);
+        tables::dropped(Only::Servers).partition(|table| has_lost && table.purge == Purge::Sums);
     session.empty(dropped.into_iter())?;
     for table in kept {
         mending.anew(table.name, false)?;

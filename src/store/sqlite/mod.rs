@@ -58,8 +58,9 @@ use super::{
     SetAside, Store, Tx, View,
 };
 use crate::error::{Error, Result};
+use crate::hash::ContentHash;
 use crate::model::weighed::weighed;
-use crate::model::{Author, Millis};
+use crate::model::{Author, Millis, RefName};
 use dictionary::Dictionary;
 use pack::{LARGE_BYTES, Packs};
 pub use restore::{Successor, kept_aside};
@@ -126,6 +127,8 @@ pub struct Sqlite {
     held_kib: Cell<i64>,
     /// Whether a purge has left its files to be rewritten by whoever writes next.
     owes_scrub: Cell<bool>,
+    /// Whether the transaction that writes does not wait for the disk.
+    is_loose: Cell<bool>,
     /// How many operations were committed.
     operations: Arc<AtomicU64>,
     /// The dictionaries that were read.
@@ -304,6 +307,7 @@ impl Sqlite {
             held_kib: Cell::new(0),
             written: RefCell::default(),
             owes_scrub: Cell::new(false),
+            is_loose: Cell::new(false),
             operations: Arc::default(),
             dictionaries: RefCell::default(),
             packs: Packs::default(),
@@ -352,6 +356,22 @@ impl Store for Sqlite {
             return Ok(Box::new(Session::write(self)?));
         }
         Ok(Box::new(self.without_waiting(Session::write)?))
+    }
+
+    fn begin_loose(
+        &self,
+        _: Option<&RefName>,
+        _: &mut dyn FnMut() -> Vec<ContentHash>,
+    ) -> Result<Box<dyn Tx + '_>> {
+        self.pay_scrub();
+        // The next commit syncs the journal with all that stands before it.
+        self.set("synchronous", &"NORMAL")?;
+        let session = Session::write(self);
+        match &session {
+            Ok(_) => self.is_loose.set(true),
+            Err(_) => self.set("synchronous", &"FULL")?,
+        }
+        Ok(Box::new(session?))
     }
 
     fn preparing(&self, weighs: bool) -> Result<Box<Prepare>> {
@@ -527,6 +547,14 @@ impl Sqlite {
     }
 
     /// Sets what SQLite answers with a row, or with none.
+    /// From here on a commit waits for the disk again.
+    fn tighten(&self) {
+        if self.is_loose.take() {
+            // What cannot be set is as it was in a connection that is of no use any more.
+            let _ = self.set("synchronous", &"FULL");
+        }
+    }
+
     fn set(&self, name: &str, value: &dyn rusqlite::ToSql) -> Result<()> {
         self.connection
             .pragma_update_and_check(None, name, value, |_| Ok(()))

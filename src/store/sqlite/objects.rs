@@ -125,6 +125,7 @@ impl Objects for Session<'_> {
         &self,
         parent: Option<&CommitHash>,
         content: &ContentHash,
+        most: usize,
     ) -> Result<Vec<CommitHash>> {
         let Some(content) = self.content_id(content)? else {
             return Ok(Vec::new());
@@ -136,8 +137,8 @@ impl Objects for Session<'_> {
         };
         self.all(
             "SELECT hash FROM commits WHERE parent IS ?1 AND content = ?2 AND intact!(commits)
-             ORDER BY id",
-            params![parent, content],
+             ORDER BY id LIMIT ?3",
+            params![parent, content, i64::try_from(most).unwrap_or(i64::MAX)],
             |row| row.get(0),
         )
     }
@@ -357,6 +358,12 @@ impl ObjectsMut for Session<'_> {
     fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()> {
         let id = self.must_place(commit)?.id;
         let [input, output, cached, written, hour, reasoning] = usage.numbers().map(number);
+        // What was billed with another count is worked out again.
+        let other = "DELETE FROM billed WHERE until >= ?1 AND NOT EXISTS (
+                 SELECT 1 FROM usage WHERE commit_id = ?1 AND input_tokens = ?2 AND output_tokens = ?3
+                     AND cached_tokens = ?4 AND written_tokens = ?5 AND written_hour_tokens = ?6
+                     AND reasoning_tokens = ?7)";
+        self.execute(other, [id, input, output, cached, written, hour, reasoning])?;
         let sql = "INSERT OR REPLACE INTO sealed!(usage)";
         self.execute(sql, [id, input, output, cached, written, hour, reasoning])
     }

@@ -19,11 +19,12 @@ use crate::error::{Error, Result};
 const TABLES: &str = include_str!("../../../migrations/0001_repository.sql");
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 5] = [
+const ADDED: [&str; 6] = [
     AUTHORS,
     include_str!("../../../migrations/0004_activity.sql"),
     ORIGINS,
     USAGE_DETAILS,
+    BILLED,
     PACKS,
 ];
 
@@ -33,7 +34,9 @@ const ORIGINS: &str = include_str!("../../../migrations/0005_origins.sql");
 
 const USAGE_DETAILS: &str = include_str!("../../../migrations/0006_usage_details.sql");
 
-const PACKS: &str = include_str!("../../../migrations/0007_packs.sql");
+const BILLED: &str = include_str!("../../../migrations/0007_billed.sql");
+
+const PACKS: &str = include_str!("../../../migrations/0008_packs.sql");
 
 /// What a provider's own tools did was in no index of the formats before this one. The next search makes them anew.
 const INDEXED_ANEW: u32 = UPGRADED + 8;
@@ -225,7 +228,14 @@ pub(super) fn upgrade(connection: &Connection) -> Result<()> {
 /// The same for one that stays as it is: what it lacks is there for this connection, and empty.
 pub(super) fn complete(connection: &Connection) -> Result<()> {
     let added = added(format(connection)?);
-    for (at, table) in [(0, AUTHORS), (2, ORIGINS), (3, USAGE_DETAILS), (4, PACKS)] {
+    let beside = [
+        (0, AUTHORS),
+        (2, ORIGINS),
+        (3, USAGE_DETAILS),
+        (4, BILLED),
+        (5, PACKS),
+    ];
+    for (at, table) in beside {
         if added <= at {
             let (table, _) = table.split_once("CREATE INDEX").unwrap_or((table, ""));
             let beside = table.replace("CREATE TABLE", "CREATE TEMP TABLE");
@@ -279,9 +289,14 @@ impl Session<'_> {
         Ok(added(self.format()?) < 4)
     }
 
+    /// Whether replies as they were billed last have no place here, likewise.
+    pub(super) fn lacks_billed(&self) -> Result<bool> {
+        Ok(added(self.format()?) < 5)
+    }
+
     /// Whether packs have no place here, likewise.
     pub(super) fn lacks_packs(&self) -> Result<bool> {
-        Ok(added(self.format()?) < 5)
+        Ok(added(self.format()?) < 6)
     }
 
     fn format(&self) -> Result<u32> {

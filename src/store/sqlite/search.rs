@@ -19,7 +19,7 @@ use crate::store::grams::{TermSum, Terms, Wanted, spell, wanted};
 use crate::store::indexed::Indexed;
 use crate::store::lineage::Lineages;
 use crate::store::search::Found;
-use crate::store::{Hit, Ranked, Ranking, Search, SearchMut, rows};
+use crate::store::{Hit, Ranked, Ranking, Scored, Search, SearchMut, rows};
 
 /// How many bytes of messages are made into terms at once, and how many of these batches are under
 /// way at most.
@@ -213,6 +213,20 @@ impl Search for Session<'_> {
 
     fn ranked(&self, ranking: Ranking<'_>, tips: &[CommitHash], is_narrow: bool) -> Result<Ranked> {
         self.rank(ranking, tips, is_narrow)
+    }
+
+    fn contents_since(&self, number: i64, most: usize) -> Result<Vec<(i64, ContentHash)>> {
+        let sql = "SELECT id, hash FROM contents WHERE id > ?1 AND intact!(contents) ORDER BY id LIMIT ?2";
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.all(sql, [number, most], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    fn placed(&self, contents: &[(ContentHash, f32)], tips: &[CommitHash]) -> Result<Vec<Scored>> {
+        let mut found = Vec::with_capacity(contents.len());
+        for (content, score) in contents {
+            found.extend(self.content_id(content)?.map(|id| (id, *content, *score)));
+        }
+        self.bringing(found, &self.paths(tips)?)
     }
 }
 

@@ -303,5 +303,8 @@ impl Drop for Session<'_> {
             // What fails here was rolled back by SQLite itself, or is when the connection closes.
             let _ = connection.execute_batch("ROLLBACK");
         }
+        if self.writes {
+            self.store.tighten();
+        }
     }
 }

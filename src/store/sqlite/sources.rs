@@ -11,9 +11,10 @@ use crate::model::{RefName, Span};
 use crate::store::columns::Columns;
 use crate::store::lineage::Lineages;
 use crate::store::sources::{Block, bytes_of, must_be_newest, must_source, source_as_it_was};
+use crate::store::tables::BILLED;
 use crate::store::{
-    BlockText, PressedBlock, Records, ResumeRow, SourceRow, SourceSize, SourceState, Sources,
-    SourcesMut, SourcesOf, rows,
+    BlockText, Cell, KeptBill, Memory, PressedBlock, Records, RememberedMut, ResumeRow, SourceRow,
+    SourceSize, SourceState, Sources, SourcesMut, SourcesOf, rows,
 };
 
 /// A block in fewer bytes, beside what its messages say.
@@ -168,6 +169,32 @@ impl Sources for Session<'_> {
         Ok(found)
     }
 
+    fn keeps_bills(&self) -> Result<bool> {
+        Ok(!self.lacks_billed()?)
+    }
+
+    fn kept_bills(&self, names: Option<&[&str]>) -> Result<Vec<KeptBill>> {
+        // A tip that came in again since has a number of its own: nothing was told of what is counted for it now.
+        let sql = |which: &str| {
+            format!(
+                "SELECT name, tip, replies FROM billed WHERE intact!(billed) AND EXISTS (
+                     SELECT 1 FROM commits WHERE hash = tip AND id <= until AND intact!(commits)
+                 ) {which}"
+            )
+        };
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let rows: Vec<(String, CommitHash, Vec<u8>)> = match names {
+            None => self.all(&sql(""), [], read)?,
+            Some(names) => {
+                let names = serde_json::to_string(names).map_err(Error::store)?;
+                let which = "AND name IN (SELECT value FROM json_each(?1))";
+                self.all(&sql(which), [names], read)?
+            }
+        };
+        let bill = |(name, tip, replies)| KeptBill { name, tip, replies };
+        Ok(rows.into_iter().map(bill).collect())
+    }
+
     fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>> {
         self.first(
             "SELECT commits.hash, messages, digest FROM resumes
@@ -228,6 +255,29 @@ impl SourcesMut for Session<'_> {
              WHERE id = ?1",
             params![number(id), number(start + size), fingerprint],
         )
+    }
+
+    fn keep_bills(&self, bills: &[KeptBill]) -> Result<()> {
+        self.execute(
+            "DELETE FROM billed WHERE name NOT IN (SELECT name FROM refs)",
+            [],
+        )?;
+        let newest = "SELECT coalesce(max(id), 0) FROM commits";
+        let until = self.first(newest, [], |row| row.get::<i64>(0))?;
+        for bill in bills {
+            let cells = vec![
+                Cell::Bytes(bill.tip.as_bytes().to_vec()),
+                Cell::Number(until.unwrap_or(0)),
+                Cell::Bytes(bill.replies.clone()),
+            ];
+            self.remember(Memory(&BILLED), &bill.name, Some(cells))?;
+        }
+        Ok(())
+    }
+
+    fn forget_bills_with(&self, reply: &CommitHash) -> Result<()> {
+        let id = self.must_place(reply)?.id;
+        self.execute("DELETE FROM billed WHERE until >= ?1", [id])
     }
 
     fn put_records(&self, commit: &CommitHash, source: u64, spans: &[Span]) -> Result<()> {

@@ -73,6 +73,9 @@ fn schema(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
     if session.lacks_packs()? {
         wanted.execute("DROP TABLE packs", [])?;
     }
+    if session.lacks_billed()? {
+        wanted.execute("DROP TABLE billed", [])?;
+    }
     if session.lacks_usage_details()? {
         wanted.execute("DROP TABLE usage_details", [])?;
         wanted.execute("DROP TABLE stated_usage", [])?;

@@ -173,14 +173,31 @@ impl Session<'_> {
         let may_be = |id| on_paths.as_ref().is_none_or(|all| all.contains(&id));
         let best = best(self, &tail, ranking, &may_be)?;
         let is_all = best.contents.len() < ranking.most;
-        let mut found = Vec::with_capacity(best.contents.len());
-        let mut open: HashMap<ContentHash, usize> = HashMap::new();
+        let mut named = Vec::with_capacity(best.contents.len());
         let name = "SELECT hash FROM contents WHERE id = ?1 AND intact!(contents)";
         for (id, score) in best.contents {
             // Whoever deletes a message takes its words out in the same transaction.
             let content = self.first(name, [id], |row| row.get(0))?;
             let content =
                 content.ok_or_else(|| damaged("a message of the index of words is missing"))?;
+            named.push((id, content, score));
+        }
+        Ok(Ranked {
+            found: self.bringing(named, &paths)?,
+            rarity: best.rarity,
+            is_all,
+        })
+    }
+
+    /// Contents with the commits on some paths that bring them; those that none brings are left out.
+    pub(super) fn bringing(
+        &self,
+        contents: Vec<(i64, ContentHash, f32)>,
+        paths: &Found,
+    ) -> Result<Vec<Scored>> {
+        let mut found = Vec::with_capacity(contents.len());
+        let mut open: HashMap<ContentHash, usize> = HashMap::new();
+        for (id, content, score) in contents {
             let mut hits: Vec<Hit> = Vec::new();
             self.scan(BRINGING, [id], |row| {
                 let commit = (row.get(0)?, None);
@@ -196,13 +213,9 @@ impl Session<'_> {
                 hits,
             });
         }
-        self.brought_otherwise(&open, &paths, &mut found)?;
+        self.brought_otherwise(&open, paths, &mut found)?;
         found.retain(|one| !one.hits.is_empty());
-        Ok(Ranked {
-            found,
-            rarity: best.rarity,
-            is_all,
-        })
+        Ok(found)
     }
 
     /// Finds the commits that bring contents which none appends.

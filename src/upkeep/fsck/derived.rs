@@ -8,11 +8,12 @@ use crate::compile::{Beginning, Provider};
 use crate::context::{Context, Entry, Mask, Order};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes};
+use crate::model::background::KnownWork;
 use crate::model::tokens::Counter;
 use crate::model::{Encoding, RefValue, Standouts, Summed, TokenCount, Total};
 use crate::repo::counts::{key, key_of};
 use crate::repo::load::{self, Fresh};
-use crate::repo::{standouts, summing};
+use crate::repo::{open_work, standouts, summing};
 use crate::store::{CommitRow, CountKey, Derived, Fault, View};
 
 /// How many contents are gone through between two words of progress.
@@ -157,13 +158,19 @@ impl<'a> Kept<'a> {
         (commit, context): (&CommitHash, Option<&Context>),
         encoding: Encoding,
         kept: Option<&Summed>,
-        before: Option<&Standouts>,
+        before: &Before,
     ) -> Option<Summed> {
         let counted = self.counted(context, encoding)?;
         let mut right = summing::of_context(self.view, context?, &counted).ok()?;
         if let Some(kept) = kept.and_then(|kept| kept.standouts.as_ref()) {
+            let before = before.standouts.as_ref();
             let are_sound = standouts::are_sound(self.view, commit, kept, before).ok()?;
             right.standouts = are_sound.then(|| kept.clone());
+        }
+        if let Some(kept) = kept.and_then(|kept| kept.background.as_ref()) {
+            let before = before.background.as_ref();
+            let is_sound = open_work::is_sound(self.view, commit, kept, before).ok()?;
+            right.background = is_sound.then(|| kept.clone());
         }
         if kept.is_some_and(|kept| kept.settings.is_some()) {
             right.settings = Some(context?.settings.clone());
@@ -176,6 +183,13 @@ impl<'a> Kept<'a> {
         }
         Some(right)
     }
+}
+
+/// What is known to be right of the path up to a commit.
+#[derive(Default)]
+struct Before {
+    standouts: Option<Standouts>,
+    background: Option<KnownWork>,
 }
 
 /// What was found, and how many rows of each kind are wrong.
@@ -200,7 +214,7 @@ impl Found {
         // What the messages come to since the newest commit that was no append: a context is made for
         // the first total behind that alone.
         let mut running: HashMap<Encoding, Total> = HashMap::new();
-        let mut standouts = None;
+        let mut before = Before::default();
         for row in path {
             if order.apply(row.hash, &row.commit).is_err() {
                 break;
@@ -246,10 +260,13 @@ impl Found {
             }
             for (encoding, summary) in &of.summaries {
                 let at = (&row.hash, context);
-                let right = kept.summary(at, *encoding, *summary, standouts.as_ref());
+                let right = kept.summary(at, *encoding, *summary, &before);
                 let Some(right) = right else { continue };
                 self.summaries += u64::from(Some(&right) != *summary);
-                standouts = right.standouts.or(standouts);
+                before = Before {
+                    standouts: right.standouts.or(before.standouts),
+                    background: right.background.or(before.background),
+                };
             }
         }
         Ok(())

@@ -232,6 +232,10 @@ fn image(image: ImageUrl) -> Media {
 
 fn file(file: FileBlock) -> Option<Media> {
     let media = match (file.file_data, file.file_id) {
+        // Some servers take an address.
+        (Some(url), _) if ["https://", "http://"].iter().any(|it| url.starts_with(it)) => {
+            Media::new(None, MediaSource::Url(url))
+        }
         (Some(data), _) => {
             let (media_type, data) = owned_data(&data).unwrap_or((None, data));
             Media::new(media_type, MediaSource::Base64(data))

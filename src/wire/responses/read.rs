@@ -5,10 +5,10 @@ use serde_json::value::RawValue;
 
 use super::PROVIDER;
 use super::write::{PATCH, SHELL};
-use crate::model::{Message, Part, Role, depth};
+use crate::model::{Media, MediaSource, Message, Part, Role, depth};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
-use crate::wire::media::image_at;
+use crate::wire::media::{attachment, image_at};
 
 /// A response item: the fields of all its types.
 #[derive(Debug, Default, Deserialize)]
@@ -40,6 +40,10 @@ struct Piece<'a> {
     text: Raw<'a>,
     image_url: Raw<'a>,
     detail: Raw<'a>,
+    file_id: Raw<'a>,
+    file_url: Raw<'a>,
+    file_data: Raw<'a>,
+    filename: Raw<'a>,
 }
 
 /// What a response item is.
@@ -230,12 +234,38 @@ fn content(raw: Raw<'_>, notes: &mut Notes) -> Vec<Part> {
 fn known_piece(piece: &Piece<'_>) -> Option<Part> {
     match word(piece.r#type)?.as_ref() {
         "input_text" | "output_text" | "text" => Some(Part::text(string(piece.text)?)),
-        "input_image" => Some(Part::Image(image_at(
-            string(piece.image_url)?,
-            string(piece.detail),
-        ))),
+        "input_image" => {
+            let detail = string(piece.detail);
+            let image = string(piece.image_url).map(|url| image_at(url, detail.clone()));
+            let kept = || {
+                let source = MediaSource::FileId(string(piece.file_id)?);
+                let media = Media::new(None, source);
+                Some(Media { detail, ..media })
+            };
+            Some(Part::Image(image.or_else(kept)?))
+        }
+        "input_file" => file(piece),
         _ => None,
     }
+}
+
+/// A file: by its address, its bytes, or the id that the provider gave it.
+fn file(piece: &Piece<'_>) -> Option<Part> {
+    let name = string(piece.filename);
+    let source = if let Some(url) = string(piece.file_url).or_else(|| string(piece.file_data)) {
+        let is_text = piece.file_url.is_none() && !url.starts_with("data:");
+        if !is_text {
+            return Some(match attachment(url, None, name) {
+                Part::Image(media) => Part::File(media),
+                part => part,
+            });
+        }
+        MediaSource::Base64(url)
+    } else {
+        MediaSource::FileId(string(piece.file_id)?)
+    };
+    let media = Media::new(None, source);
+    Some(Part::File(Media { name, ..media }))
 }
 
 fn reasoning(item: &Item<'_>) -> Part {

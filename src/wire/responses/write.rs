@@ -6,13 +6,16 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use crate::model::{Message, Part, Role};
+use crate::model::{Media, MediaSource, Message, Part, Role};
 use crate::wire::json::{Object, array, is_object, quoted, text_at, type_of};
 use crate::wire::media::{FILE_WORD, IMAGE_WORD, image_url};
 use crate::wire::{Repair, Repairs, bridged, name};
 
 /// What Codex sends for a call that was cut off.
 const ABORTED: &str = "aborted";
+
+/// What a file without a name is called: the provider asks for one.
+const UNNAMED: &str = "file";
 
 /// The longest name of a tool.
 const NAME_MAX_CHARS: usize = 64;
@@ -25,6 +28,25 @@ pub(super) const PATCH: &str = "apply_patch";
 
 /// The kind of a call that looks for tools, whose output is a list of them.
 const SEARCH: &str = "tool_search";
+
+/// Blocks of messages, as chats and frameworks have them.
+const OF_CHAT: [&str; 15] = [
+    "audio",
+    "document",
+    "file",
+    "image",
+    "image_url",
+    "input_audio",
+    "redacted_thinking",
+    "server_tool_call",
+    "server_tool_result",
+    "text",
+    "thinking",
+    "tool_call",
+    "tool_result",
+    "tool_use",
+    "video",
+];
 
 /// A tool's name as the provider allows it.
 pub fn tool_name<'a>(text: &'a str, number: usize, repairs: &mut Repairs) -> Cow<'a, str> {
@@ -40,7 +62,7 @@ pub fn tool_name<'a>(text: &'a str, number: usize, repairs: &mut Repairs) -> Cow
 /// reply, and a piece of content elsewhere; a sealed one is for an agent. Chat completions' own blocks
 /// are neither, and an item of a kind that is read here is a block only where it was broken.
 pub fn takes(message: &Message, part: &Part) -> bool {
-    const OF_CHAT: [&str; 4] = ["file", "image_url", "text", "tool_call"];
+    const PIECES: [&str; 3] = ["input_text", "input_image", "input_file"];
     const READ: [&str; 8] = [
         "",
         "agent_message",
@@ -75,7 +97,7 @@ pub fn takes(message: &Message, part: &Part) -> bool {
         || kind.is_some_and(|kind| match message.role {
             Role::Assistant => !kind.starts_with("input_") && !is_broken(&kind),
             _ if kind == "encrypted_content" => message.is_between_agents(),
-            _ => kind.starts_with("input_"),
+            _ => PIECES.contains(&&*kind),
         })
 }
 
@@ -309,10 +331,10 @@ fn piece(part: &Part, role: Role, number: usize, repairs: &mut Repairs) -> Optio
             }
             None => Repair::Media,
         },
-        // The tool's items know no files.
+        // The tool's items know no files; see [`with_files`].
         Part::File(_) => Repair::Media,
         Part::Thinking { .. } => Repair::Thinking,
-        Part::Opaque { provider, data } if provider == PROVIDER => {
+        Part::Opaque { provider, data } if provider == PROVIDER && !is_of_chat(data) => {
             match serde_json::from_str::<&RawValue>(data) {
                 Ok(raw) => return Some(raw.get().to_owned()),
                 Err(_) => Repair::Opaque,
@@ -326,6 +348,86 @@ fn piece(part: &Part, role: Role, number: usize, repairs: &mut Repairs) -> Optio
         Part::File(_) => text(FILE_WORD),
         _ => None,
     }
+}
+
+/// The message with its files and pictures as the provider's own types ask for them. Codex has none of these in its sessions.
+pub fn with_files(message: Cow<'_, Message>) -> Cow<'_, Message> {
+    let has_files = |parts: &[Part]| parts.iter().any(|part| block(part).is_some());
+    let holds = |part: &Part| match part {
+        Part::ToolResult { content, .. } => has_files(content),
+        Part::Image(media) if media.detail.is_none() => true,
+        part => block(part).is_some(),
+    };
+    if message.role == Role::Assistant || !message.parts.iter().any(holds) {
+        return message;
+    }
+    let mut message = message.into_owned();
+    for part in &mut message.parts {
+        match part {
+            // A hosted tool's one output is an object of another kind.
+            Part::ToolResult { content, .. } if content.len() > 1 => {
+                for part in content {
+                    *part = block(part).unwrap_or_else(|| part.clone());
+                }
+            }
+            Part::ToolResult { .. } => {}
+            part => {
+                if let Part::Image(media) = part {
+                    // The provider's types ask for it; what it does without is this.
+                    media.detail.get_or_insert_with(|| "auto".to_owned());
+                }
+                *part = block(part).unwrap_or_else(|| part.clone());
+            }
+        }
+    }
+    Cow::Owned(message)
+}
+
+/// The block for a file, or for a picture that only the provider has; none of anything else.
+fn block(part: &Part) -> Option<Part> {
+    let data = match part {
+        Part::File(media) => file(media)?,
+        Part::Image(media) => match &media.source {
+            MediaSource::FileId(id) => {
+                let image = Object::typed("input_image").string("file_id", id);
+                image.optional("detail", media.detail.as_deref()).finish()
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(Part::opaque(PROVIDER, data))
+}
+
+/// A file that is read as text: one that is heard or seen has no form.
+fn file(media: &Media) -> Option<String> {
+    let kind = media.media_type.as_deref().unwrap_or_default();
+    let is_other = ["audio/", "video/", "image/"];
+    if is_other.iter().any(|other| kind.starts_with(other)) {
+        return None;
+    }
+    let file = Object::typed("input_file");
+    let name = media.name.as_deref();
+    Some(match &media.source {
+        MediaSource::FileId(id) => file.string("file_id", id).finish(),
+        MediaSource::Url(url) => file.string("file_url", url).finish(),
+        MediaSource::Base64(data) => file
+            .string("filename", name.unwrap_or(UNNAMED))
+            .string("file_data", &held(media, data))
+            .finish(),
+    })
+}
+
+/// The bytes of a file as a data URL, or bare where their type was not told.
+fn held(media: &Media, data: &str) -> String {
+    match &media.media_type {
+        Some(kind) => format!("data:{kind};base64,{data}"),
+        None => data.to_owned(),
+    }
+}
+
+fn is_of_chat(data: &str) -> bool {
+    type_of(data).is_some_and(|kind| OF_CHAT.contains(&kind.as_str()))
 }
 
 /// Whether a block is a piece of a message's content, not an item.

@@ -15,10 +15,6 @@ const RIGHT: [usize; 5] = [3, 4, 5, 6, 7];
 
 /// Prints a row for each of these replies, and what they come to.
 pub fn tell(args: &Args, found: &Misses, prices: &Prices, list: &str, app: &mut App) -> Result<()> {
-    if found.replies.is_empty() {
-        app.ui.status("No reply here was counted by its provider");
-        return Ok(());
-    }
     causes(found, app)?;
     let calendar = app.calendar();
     let first = &found.replies[0].reply.session;
@@ -161,11 +157,12 @@ fn plots(found: &Misses, app: &mut App) -> Result<()> {
         ("missed", of(|row| row.missed_tokens)),
     ];
     let most = lines[0].1.iter().copied().max().unwrap_or(0);
-    let width = app.ui.wrap_cols().saturating_sub(20).max(20);
+    let ends = format!("  {} at most", rounded(most));
+    let width = app.ui.wrap_cols().saturating_sub(8 + ends.len()).max(20);
     app.ui.print("")?;
     for (name, values) in lines {
         let end = if name == "context" {
-            format!("  {} at most", rounded(most))
+            ends.clone()
         } else {
             String::new()
         };

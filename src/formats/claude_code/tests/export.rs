@@ -23,6 +23,7 @@ fn context(bytes: &[u8]) -> Vec<Outgoing> {
             usage: step.usage,
             records: texts.clone().collect(),
             replaces: Vec::new(),
+            dollars: None,
             cited: Vec::new(),
             is_summary,
         };
@@ -214,6 +215,7 @@ fn a_dropped_and_an_added_message_leave_the_chain_whole() {
         usage: None,
         records: Vec::new(),
         replaces: Vec::new(),
+        dollars: None,
         cited: Vec::new(),
         is_summary: false,
     };
@@ -294,6 +296,7 @@ fn what_the_vendor_would_refuse_is_left_out_and_told() {
         usage: None,
         records: Vec::new(),
         replaces: Vec::new(),
+        dollars: None,
         cited: Vec::new(),
         is_summary: false,
     };
@@ -382,6 +385,7 @@ fn a_continuation_follows_the_last_record() {
         usage: None,
         records: Vec::new(),
         replaces: Vec::new(),
+        dollars: None,
         cited: Vec::new(),
         is_summary: false,
     };

@@ -123,6 +123,7 @@ fn outgoing(bytes: &[u8], collected: &Collected) -> Vec<Outgoing> {
             usage: step.usage,
             records: records.map(|span| slice(bytes, *span).to_owned()).collect(),
             replaces: Vec::new(),
+            dollars: None,
             cited: Vec::new(),
             is_summary: false,
         });

@@ -264,6 +264,7 @@ fn what_was_cut_is_written_so_that_it_is_read_as_cut() {
         usage: None,
         records: Vec::new(),
         replaces: Vec::new(),
+        dollars: None,
         cited: Vec::new(),
         is_summary: false,
     };

@@ -1,7 +1,7 @@
 -- A repository of the format numbered 21, as it was before its tables were written down in one file: what is in
 -- it must stay readable, and a new one has the same tables.
 PRAGMA application_id = 1414677332;
-PRAGMA user_version = 32;
+PRAGMA user_version = 34;
 CREATE TABLE contents (
     id         INTEGER PRIMARY KEY,
     hash       BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -266,6 +266,14 @@ CREATE TABLE stated_usage (
     stated TEXT    NOT NULL,
     seal   INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE billed (
+    name    TEXT    PRIMARY KEY,
+    tip     BLOB    NOT NULL CHECK (length(tip) = 32),
+    until   INTEGER NOT NULL,
+    replies BLOB    NOT NULL,
+    seal    INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX billed_by_until ON billed (until);
 CREATE TABLE recordings (
     session TEXT    PRIMARY KEY,
     until   INTEGER NOT NULL,

@@ -1,0 +1,401 @@
+//! The replies on the paths to where refs lead, as they were read last: to ask again reads no commit that was there before.
+//!
+//! What is kept of a path is one row: its replies without their prices, and what was in force at its end.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use super::paths::counted;
+use super::reply::BilledReply;
+use crate::error::Result;
+use crate::formats::Format;
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::{Millis, RefName, Usage, UsageDetail};
+use crate::repo::served::ServedBy;
+use crate::repo::{Repo, kept};
+use crate::store::{KeptBill, View};
+
+/// The first byte of a row.
+const FORM: u8 = 1;
+
+/// A reply of a path, without its session and its price.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PathReply {
+    pub(super) reply: BilledReply,
+    /// The name of the request that it answers, where its file says it. Hostile until escaped.
+    pub(super) request: Option<String>,
+}
+
+/// The replies on a path, oldest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct PathReplies {
+    pub(super) replies: Vec<PathReply>,
+    /// What is in force at its end.
+    served: ServedBy,
+}
+
+/// Reads the replies of paths, each from where it was read last.
+pub(super) struct PathReader<'v> {
+    view: &'v dyn View,
+    kept: HashMap<String, KeptBill>,
+    details: OnceCell<HashMap<CommitHash, UsageDetail>>,
+    read: Vec<(RefName, CommitHash, PathReplies)>,
+}
+
+impl<'v> PathReader<'v> {
+    pub(super) fn of(view: &'v dyn View) -> Result<Self> {
+        let kept = view.kept_bills(None)?.into_iter();
+        Ok(Self {
+            view,
+            kept: kept.map(|bill| (bill.name.clone(), bill)).collect(),
+            details: OnceCell::new(),
+            read: Vec::new(),
+        })
+    }
+
+    /// The replies on the path to where a ref leads.
+    pub(super) fn replies(&mut self, name: &RefName, tip: &CommitHash) -> Result<Vec<PathReply>> {
+        let kept = self.kept.get(name.as_str());
+        let known = kept.and_then(|bill| Some((bill.tip, unpacked(&bill.replies)?)));
+        let (after, mut path) = match known {
+            Some((at, path)) if at == *tip => return Ok(path.replies),
+            Some((at, path)) if self.view.is_ancestor(&at, tip)? => (Some(at), path),
+            _ => (None, PathReplies::default()),
+        };
+        let mut rows = self.view.ancestors(tip, after.as_ref(), usize::MAX)?;
+        rows.reverse();
+        if self.details.get().is_none() {
+            let _ = self.details.set(self.view.all_usage_details()?);
+        }
+        let details = self.details.get().expect("set above");
+        let before = path.replies.last().map(|it| it.reply.commit);
+        let new = counted(self.view, &rows, (&mut path.served, before), details)?;
+        let session = name.as_session();
+        let format = session.and_then(|(tool, _)| Format::named(tool).ok());
+        let is_named = format.is_none_or(|format| format.request_of.is_some());
+        for reply in new {
+            let request = match is_named {
+                true => kept::request_of(self.view, &reply.commit)?,
+                false => None,
+            };
+            path.replies.push(PathReply { reply, request });
+        }
+        self.read.push((name.clone(), *tip, path.clone()));
+        Ok(path.replies)
+    }
+
+    /// The paths that were other than they were kept.
+    pub(super) fn read(self) -> Vec<(RefName, CommitHash, PathReplies)> {
+        self.read
+    }
+}
+
+impl Repo {
+    /// Keeps the replies of paths for later. They hold as long as nothing is purged, and nothing counted anew: `purge` is the
+    /// newest purge that they know of. A repository that cannot be written to is no obstacle.
+    pub(super) fn keep_paths(
+        &self,
+        paths: &[(RefName, CommitHash, PathReplies)],
+        purge: Option<u64>,
+    ) {
+        if paths.is_empty() {
+            return;
+        }
+        let _ = self.store.write_if_free().and_then(|tx| {
+            let replies = paths.iter().flat_map(|(_, _, path)| &path.replies);
+            let replies: Vec<&BilledReply> = replies.map(|it| &it.reply).collect();
+            let commits: Vec<CommitHash> = replies.iter().map(|it| it.commit).collect();
+            let usage = tx.usage(&commits)?;
+            let details = tx.all_usage_details()?;
+            let is_as_it_was = |(reply, usage): (&&BilledReply, Option<Usage>)| {
+                let detail = details.get(&reply.commit);
+                usage == Some(reply.usage)
+                    && detail.map_or(reply.detail.is_empty(), |it| *it == reply.detail)
+            };
+            if tx.last_purge()? == purge && replies.iter().zip(usage).all(is_as_it_was) {
+                let bills = paths.iter().map(|(name, tip, path)| KeptBill {
+                    name: name.to_string(),
+                    tip: *tip,
+                    replies: packed(path),
+                });
+                tx.keep_bills(&bills.collect::<Vec<_>>())?;
+            }
+            tx.commit()
+        });
+    }
+}
+
+/// Bytes that are written one after the other: numbers as varints, texts by their place in a table before them.
+#[derive(Default)]
+struct Packing<'a> {
+    bytes: Vec<u8>,
+    texts: Vec<&'a str>,
+    places: HashMap<&'a str, u64>,
+}
+
+impl<'a> Packing<'a> {
+    fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.bytes.push(number as u8);
+    }
+
+    fn text(&mut self, text: Option<&'a str>) {
+        let place = text.map_or(0, |text| {
+            *self.places.entry(text).or_insert_with(|| {
+                self.texts.push(text);
+                self.texts.len() as u64
+            })
+        });
+        self.number(place);
+    }
+
+    fn hash(&mut self, hash: Option<&[u8; 32]>) {
+        self.bytes.push(u8::from(hash.is_some()));
+        self.bytes.extend(hash.into_iter().flatten());
+    }
+}
+
+fn packed(path: &PathReplies) -> Vec<u8> {
+    let details = path.replies.iter().map(|it| {
+        let detail = &it.reply.detail;
+        (!detail.is_empty()).then(|| detail.to_text())
+    });
+    let details: Vec<Option<String>> = details.collect();
+    let served = path.served.clone().words();
+    let mut packing = Packing::default();
+    for word in &served {
+        packing.text(word.as_deref());
+    }
+    packing.number(path.replies.len() as u64);
+    for (PathReply { reply, request }, detail) in path.replies.iter().zip(&details) {
+        packing.bytes.extend(reply.commit.as_bytes());
+        packing.hash(reply.content.as_ref().map(ContentHash::as_bytes));
+        packing.hash(reply.behind.as_ref().map(CommitHash::as_bytes));
+        let time = reply.time.map(|time| time.0);
+        packing.bytes.push(u8::from(time.is_some()));
+        packing.bytes.extend(time.unwrap_or(0).to_le_bytes());
+        let served = [&reply.model, &reply.tier, &reply.speed, &reply.region];
+        for word in served {
+            packing.text(word.as_deref());
+        }
+        for number in reply.usage.numbers() {
+            packing.number(number);
+        }
+        packing.text(detail.as_deref());
+        packing.text(request.as_deref());
+    }
+    let Packing { bytes, texts, .. } = packing;
+    let mut whole = Packing {
+        bytes: vec![FORM],
+        ..Packing::default()
+    };
+    whole.number(texts.len() as u64);
+    for text in texts {
+        whole.number(text.len() as u64);
+        whole.bytes.extend(text.as_bytes());
+    }
+    whole.bytes.extend(bytes);
+    whole.bytes
+}
+
+/// Bytes that are read one after the other.
+struct Unpacking<'b> {
+    bytes: &'b [u8],
+    texts: Vec<&'b str>,
+}
+
+impl<'b> Unpacking<'b> {
+    fn take(&mut self, count: usize) -> Option<&'b [u8]> {
+        let (taken, rest) = self.bytes.split_at_checked(count)?;
+        self.bytes = rest;
+        Some(taken)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.take(1).map(|taken| taken[0])
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    /// What a place in the table stands for: the outer none says that it is no place.
+    fn text(&mut self) -> Option<Option<&'b str>> {
+        match usize::try_from(self.number()?).ok()? {
+            0 => Some(None),
+            place => self.texts.get(place - 1).map(|text| Some(*text)),
+        }
+    }
+
+    fn words(&mut self) -> Option<[Option<String>; 4]> {
+        let mut words = [const { None }; 4];
+        for word in &mut words {
+            *word = self.text()?.map(str::to_owned);
+        }
+        Some(words)
+    }
+
+    fn hash(&mut self) -> Option<Option<[u8; 32]>> {
+        match self.byte()? {
+            0 => Some(None),
+            _ => Some(Some(self.take(32)?.try_into().ok()?)),
+        }
+    }
+}
+
+/// None of bytes that make no sense.
+fn unpacked(bytes: &[u8]) -> Option<PathReplies> {
+    let mut all = Unpacking {
+        bytes: bytes.strip_prefix(&[FORM])?,
+        texts: Vec::new(),
+    };
+    for _ in 0..all.number()? {
+        let long = usize::try_from(all.number()?).ok()?;
+        let text = std::str::from_utf8(all.take(long)?).ok()?;
+        all.texts.push(text);
+    }
+    let served = ServedBy::of_words(all.words()?);
+    let (mut replies, mut before) = (Vec::new(), None);
+    for _ in 0..all.number()? {
+        let commit = CommitHash::from_bytes(all.take(32)?.try_into().ok()?);
+        let content = all.hash()?.map(ContentHash::from_bytes);
+        let behind = all.hash()?.map(CommitHash::from_bytes);
+        let is_timed = all.byte()? == 1;
+        let time = i64::from_le_bytes(all.take(8)?.try_into().ok()?);
+        let [model, tier, speed, region] = all.words()?;
+        let mut numbers = [0; 6];
+        for number in &mut numbers {
+            *number = all.number()?;
+        }
+        let detail = match all.text()? {
+            None => UsageDetail::default(),
+            Some(text) => UsageDetail::from_text(text)?,
+        };
+        let request = all.text()?.map(str::to_owned);
+        let reply = BilledReply {
+            commit,
+            session: None,
+            directory: None,
+            time: is_timed.then_some(Millis(time)),
+            model,
+            tier,
+            speed,
+            region,
+            usage: Usage::of_numbers(numbers),
+            detail,
+            dollars: None,
+            paid: None,
+            before: before.replace(commit),
+            content,
+            behind,
+        };
+        replies.push(PathReply { reply, request });
+    }
+    all.bytes
+        .is_empty()
+        .then_some(PathReplies { replies, served })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::price::Prices;
+    use crate::model::{Draft, Message, Role, UsageRecord};
+    use crate::repo::{Call, CommitOptions};
+
+    fn reply(at: u8) -> PathReply {
+        let hash = |of: u8| [of; 32];
+        let mut detail = UsageDetail::default();
+        if at > 1 {
+            detail.count("web_search_requests", u64::from(at));
+        }
+        PathReply {
+            reply: BilledReply {
+                commit: CommitHash::from_bytes(hash(at)),
+                session: None,
+                directory: None,
+                time: (at > 0).then_some(Millis(i64::from(at) - 2)),
+                model: (at != 1).then(|| "opus".to_owned()),
+                tier: None,
+                speed: (at == 2).then(|| "fast".to_owned()),
+                region: None,
+                usage: Usage::new(u64::MAX, 300).cached(1 << 40, 0),
+                detail,
+                dollars: None,
+                paid: None,
+                before: (at > 0).then(|| CommitHash::from_bytes(hash(at - 1))),
+                content: (at != 1).then(|| ContentHash::from_bytes(hash(at + 9))),
+                behind: (at > 0).then(|| CommitHash::from_bytes(hash(at + 99))),
+            },
+            request: (at == 2).then(|| "req_1".to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_path_reads_back_as_it_was_and_a_part_of_its_bytes_is_none() {
+        let path = PathReplies {
+            replies: (0..3).map(reply).collect(),
+            served: ServedBy::of_words([Some("opus".to_owned()), None, None, None]),
+        };
+        let bytes = packed(&path);
+        assert_eq!(unpacked(&bytes), Some(path));
+        for end in 0..bytes.len() {
+            assert_eq!(unpacked(&bytes[..end]), None, "{end}");
+        }
+        assert_eq!(
+            unpacked(&packed(&PathReplies::default())),
+            Some(PathReplies::default())
+        );
+    }
+
+    /// What was kept is not told once something else was counted for a reply, be it beside its tokens alone.
+    #[test]
+    fn a_reply_that_is_counted_anew_is_billed_anew() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let call = Call::at(Millis(5), "commit");
+        let draft = Draft::append(Message::text(Role::Assistant, "Done."));
+        let made = repo.commit(call, &[draft], &CommitOptions::default());
+        let made = made.expect("it commits")[0].hash;
+        let count = |record: UsageRecord| {
+            let tx = repo.store.write().expect("a transaction");
+            tx.put_usage_record(&made, &record).expect("kept");
+            tx.commit().expect("committed");
+        };
+        let mut record = UsageRecord::from(Usage::new(10, 2));
+        for searches in [None, Some(3), Some(4)] {
+            record.usage.input_tokens += 1;
+            if let Some(searches) = searches {
+                record
+                    .detail
+                    .counts
+                    .insert("web_search_requests".to_owned(), searches);
+            }
+            count(record.clone());
+            for _ in 0..2 {
+                let billed = repo.billed(None, &Prices::none()).expect("a bill");
+                let told = (billed[0].usage, &billed[0].detail);
+                assert_eq!((billed.len(), told), (1, (record.usage, &record.detail)));
+            }
+            let kept = repo.store.read().expect("a view").kept_bills(None);
+            assert_eq!(kept.expect("rows").len(), 1);
+        }
+        record
+            .detail
+            .counts
+            .insert("web_search_requests".to_owned(), 9);
+        count(record.clone());
+        let billed = repo.billed(None, &Prices::none()).expect("a bill");
+        assert_eq!(billed[0].detail, record.detail);
+    }
+}

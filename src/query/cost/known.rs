@@ -1,0 +1,202 @@
+//! Replies known again by their copies.
+
+use std::collections::HashMap;
+
+use super::reply::BilledReply;
+use crate::error::Result;
+use crate::formats::Format;
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::{Millis, RefName, Usage};
+use crate::repo::copies::Copies;
+use crate::repo::kept;
+use crate::store::View;
+
+/// What a reply has in common with its copies: what it says, its counts, and the number of how it was served.
+type ReplyBody = (ContentHash, Usage, usize);
+
+/// A reply that was met.
+#[derive(PartialEq)]
+struct Met {
+    /// Its number.
+    at: usize,
+    commit: CommitHash,
+    time: Option<Millis>,
+    /// The session that had it first.
+    session: Option<RefName>,
+}
+
+/// A reply that was met, of whatever words: its number, its commit, the one that it stands behind, and what was counted.
+#[derive(Clone)]
+struct BegunReply {
+    at: usize,
+    commit: CommitHash,
+    behind: Option<CommitHash>,
+    usage: Usage,
+    session: Option<RefName>,
+}
+
+/// The replies that were met, each known again by its copies: those that answer the same request, by its name. Where
+/// names are not known, those that say the same at the same moment, and, for some clients write another time into a copy,
+/// those of a session that says whose copy it is.
+pub(crate) struct KnownReplies<'v> {
+    view: &'v dyn View,
+    pub(super) copies: Copies<'v>,
+    by_body: HashMap<ReplyBody, Vec<Met>>,
+    /// Those made at a moment: a copy may end in the middle of a reply.
+    by_time: HashMap<Millis, Vec<BegunReply>>,
+    requests: HashMap<CommitHash, Option<String>>,
+    /// Each model with its tier, speed and region.
+    ways: Vec<[Option<String>; 4]>,
+    count: usize,
+}
+
+impl<'v> KnownReplies<'v> {
+    pub(crate) fn of(view: &'v dyn View) -> Self {
+        Self {
+            view,
+            copies: Copies::of(view),
+            by_body: HashMap::new(),
+            by_time: HashMap::new(),
+            requests: HashMap::new(),
+            ways: Vec::new(),
+            count: 0,
+        }
+    }
+
+    /// Whether a reply answers the same request as one that was met; none where that of either has no name that is known.
+    fn is_one_request(&mut self, met: &CommitHash, reply: &BilledReply) -> Result<Option<bool>> {
+        let session = reply.session.as_ref().and_then(RefName::as_session);
+        let format = session.and_then(|(tool, _)| Format::named(tool).ok());
+        // Of most formats no record says it: nothing is looked up.
+        if format.is_some_and(|format| format.request_of.is_none()) {
+            return Ok(None);
+        }
+        self.know(&reply.commit)?;
+        if self.request(&reply.commit).is_none() {
+            return Ok(None);
+        }
+        self.know(met)?;
+        let is_one = |met| self.request(&reply.commit) == Some(met);
+        Ok(self.request(met).map(is_one))
+    }
+
+    /// The request that a reply answers, as far as it was looked up.
+    fn request(&self, commit: &CommitHash) -> Option<&str> {
+        self.requests.get(commit)?.as_deref()
+    }
+
+    /// Looks up which request a reply answers.
+    fn know(&mut self, commit: &CommitHash) -> Result<()> {
+        if !self.requests.contains_key(commit) {
+            let found = kept::request_of(self.view, commit)?;
+            self.requests.insert(*commit, found);
+        }
+        Ok(())
+    }
+
+    /// The number of how a reply was served, among the ways that were met: there are few.
+    fn way(&mut self, reply: &BilledReply) -> usize {
+        let served = [&reply.model, &reply.tier, &reply.speed, &reply.region];
+        let known = self.ways.iter().position(|way| way.each_ref() == served);
+        known.unwrap_or_else(|| {
+            self.ways.push(served.map(Option::clone));
+            self.ways.len() - 1
+        })
+    }
+
+    /// The number of a reply among those that differ; a new one's is the next. Beside it the numbers of others that are
+    /// its copies, too: two forks say nothing of each other, and only their parent tells that they say the same.
+    pub(crate) fn place(&mut self, reply: &BilledReply) -> Result<(usize, Vec<usize>)> {
+        let (mut place, mut copies) = (None, Vec::new());
+        if let Some(content) = reply.content {
+            let body = (content, reply.usage, self.way(reply));
+            let mut known = self.by_body.remove(&body).unwrap_or_default();
+            for met in &mut known {
+                let is_same_time = met.time.is_some() && met.time == reply.time;
+                let is_one = match self.is_one_request(&met.commit, reply)? {
+                    Some(is_one) => is_one,
+                    None if is_same_time => true,
+                    None => match (&met.session, &reply.session) {
+                        (Some(one), Some(other)) if one != other => {
+                            self.copies.are_kin(one, other)?
+                        }
+                        _ => false,
+                    },
+                };
+                if is_one {
+                    let first = *place.get_or_insert(met.at);
+                    if met.at != first {
+                        copies.push(std::mem::replace(&mut met.at, first));
+                    }
+                }
+            }
+            place = place.map_or_else(|| self.begun_at(reply), |at| Ok(Some(at)))?;
+            let at = place.unwrap_or(self.count);
+            let met = Met {
+                at,
+                commit: reply.commit,
+                time: reply.time,
+                session: reply.session.clone(),
+            };
+            let is_known =
+                |it: &Met| (it.at, it.time, &it.session) == (met.at, met.time, &met.session);
+            if !known.iter().any(is_known) {
+                known.push(met);
+            }
+            self.by_body.insert(body, known);
+            if let Some(time) = reply.time {
+                let then = self.by_time.entry(time).or_default();
+                then.push(BegunReply {
+                    at,
+                    commit: reply.commit,
+                    behind: reply.behind,
+                    usage: reply.usage,
+                    session: reply.session.clone(),
+                });
+            }
+        }
+        copies.sort_unstable();
+        copies.dedup();
+        if place.is_none() {
+            self.count += 1;
+        }
+        Ok((place.unwrap_or(self.count - 1), copies))
+    }
+
+    /// The number of one of which a reply has another part of the same answer, for a copy was made while it came.
+    fn begun_at(&mut self, reply: &BilledReply) -> Result<Option<usize>> {
+        let then = reply.time.and_then(|time| self.by_time.get(&time)).cloned();
+        for met in then.unwrap_or_default() {
+            let is_one = self.is_one_request(&met.commit, reply)?;
+            let is_like = || (met.behind, met.usage) == (reply.behind, reply.usage);
+            let is_retold = || {
+                let is_other = is_another_form(met.session.as_ref(), reply.session.as_ref());
+                met.usage == reply.usage && is_other
+            };
+            if is_one.unwrap_or_else(|| is_like() || is_retold()) {
+                return Ok(Some(met.at));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Says which request a reply answers, so that nobody looks it up.
+    pub(super) fn answers(&mut self, reply: CommitHash, request: Option<String>) {
+        self.requests.insert(reply, request);
+    }
+
+    /// How many differ.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+}
+
+/// Whether two sessions are of two formats of which one may tell, in other words, what the other tells.
+fn is_another_form(one: Option<&RefName>, other: Option<&RefName>) -> bool {
+    let format = |session: Option<&RefName>| {
+        let (tool, _) = session?.as_session()?;
+        Format::named(tool).ok()
+    };
+    let both = format(one).zip(format(other));
+    both.is_some_and(|(one, other)| one != other && (one.retells || other.retells))
+}

@@ -1,0 +1,77 @@
+//! A reply that a provider counted, with what its price depends on.
+//!
+//! Deliberately absent: which replies there are.
+
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::price::{Paid, Prices, Served};
+use crate::model::{Millis, RefName, Usage, UsageDetail};
+
+/// A reply that a provider counted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BilledReply {
+    /// The commit that appends it.
+    pub commit: CommitHash,
+    /// The session that made it; of several that have it the original.
+    pub session: Option<RefName>,
+    /// The working directory of that session. Hostile until escaped.
+    pub directory: Option<String>,
+    /// When it came.
+    pub time: Option<Millis>,
+    /// The model that made it. Hostile until escaped.
+    pub model: Option<String>,
+    /// The tier of service where it is not the usual one. Hostile until escaped.
+    pub tier: Option<String>,
+    /// The speed where it is not the usual one. Hostile until escaped.
+    pub speed: Option<String>,
+    /// Where the model was run, where that has a price of its own. Hostile until escaped.
+    pub region: Option<String>,
+    /// What was counted for the request whose context it was given.
+    pub usage: Usage,
+    /// What its usage record says beyond that.
+    pub detail: UsageDetail,
+    /// What it cost, in US dollars; none where its model has no price. By the standard price where its tier, its speed or
+    /// its region has none.
+    pub dollars: Option<f64>,
+    /// The same by what it was for.
+    pub paid: Option<Paid>,
+    /// The one that was counted before it on its path.
+    pub before: Option<CommitHash>,
+    /// What it says.
+    pub(super) content: Option<ContentHash>,
+    /// The commit that it stands behind.
+    pub(super) behind: Option<CommitHash>,
+}
+
+impl BilledReply {
+    /// Looks its price up.
+    pub fn price(&mut self, prices: &Prices) {
+        let paid = self
+            .served()
+            .and_then(|served| prices.paid(served, &self.usage, &self.detail, self.time));
+        self.dollars = paid.as_ref().map(Paid::total);
+        self.paid = paid;
+    }
+
+    /// Takes over what was counted for a copy of it, where that is of more of the answer.
+    pub(super) fn take_fuller(&mut self, copy: Self) {
+        if copy.usage.output_tokens > self.usage.output_tokens {
+            (self.usage, self.detail) = (copy.usage, copy.detail);
+            (self.dollars, self.paid) = (copy.dollars, copy.paid);
+        }
+    }
+
+    /// All that was counted for it, be it in several requests.
+    pub fn counted(&self) -> Usage {
+        self.usage.plus(self.detail.iterated())
+    }
+
+    /// What its price depends on beside its counts and its day; none where its model is not known.
+    pub fn served(&self) -> Option<Served<'_>> {
+        Some(Served {
+            model: self.model.as_deref()?,
+            tier: self.tier.as_deref(),
+            speed: self.speed.as_deref(),
+            region: self.region.as_deref(),
+        })
+    }
+}
