@@ -82,6 +82,34 @@ def unpack(encoding, stored, size, dictionaries={}):
     return stored
 
 
+def place_in(pack, place):
+    """The body that stands in a place of a pack's text."""
+    numbers = varints(place)
+    if len(numbers) != 2 or sum(numbers) > len(pack):
+        raise Damaged("a place that its pack does not have")
+    return pack[numbers[0]:sum(numbers)]
+
+
+def unpack_block(encoding, stored, size, bodies):
+    """The `size` bytes of a block of a source, which may lean on bodies."""
+    if encoding not in (2, 3):
+        return unpack(encoding, stored, size)
+    (count,), rest = varints_of(stored, 1)
+    numbers, rest = varints_of(rest, 2 * count)
+    said, next_ = [], 0
+    for skipped, many in zip(numbers[::2], numbers[1::2]):
+        first, next_ = next_ + skipped, next_ + skipped + many
+        for content in range(first, next_):
+            if content not in bodies:
+                raise Damaged("it leans on a message that is damaged or missing")
+            said.append(bodies[content])
+    checksum, frame = struct.unpack("<I", rest[:4])[0], rest[4:]
+    block = unpack(2, frame, size, {2: b"".join(said)})
+    if zlib.crc32(block) != checksum:
+        raise Damaged("what it leans on is something else")
+    return block
+
+
 def varints(data):
     values, value, shift = [], 0, 0
     for byte in data:
@@ -625,7 +653,7 @@ class Checker:
         if self.all("PRAGMA application_id")[0][0] != 0x54524354:
             raise Damaged("not a tract database")
         self.format = self.all("PRAGMA user_version")[0][0]
-        if not 22 <= self.format <= 33:
+        if not 22 <= self.format <= 35:
             raise Damaged("another format")
         for (line,) in self.all("PRAGMA integrity_check"):
             if line != "ok":
@@ -656,6 +684,13 @@ class Checker:
 
     def contents(self):
         dictionaries = dict(self.all("SELECT id, data FROM dictionaries WHERE id > 1"))
+        packs, self.bodies = {}, {}
+        if "packs" in self.tables:
+            for pack, first, last, size, data in self.all("SELECT id, first, last, size_bytes, data FROM packs"):
+                try:
+                    packs[pack] = first, last, unpack(1, data, size)
+                except Damaged:
+                    self.fault("pack %d" % pack)
         rows = self.all(
             "SELECT id, hash, role, size_bytes, calls, results, preview, uses, encoding, body FROM contents"
             " LEFT JOIN bodies ON bodies.content = id LEFT JOIN tool_uses ON tool_uses.content = id"
@@ -666,7 +701,16 @@ class Checker:
             try:
                 if body is None:
                     raise Damaged("its body is missing")
-                body = unpack(encoding, body, size, dictionaries)
+                if encoding < 0:
+                    first, last, text = packs.get(-encoding, (0, -1, b""))
+                    if not first <= row <= last:
+                        raise Damaged("its pack is damaged or missing, or not that of its number")
+                    body = place_in(text, body)
+                    if len(body) != size:
+                        raise Damaged("a body of another length")
+                else:
+                    body = unpack(encoding, body, size, dictionaries)
+                self.bodies[row] = body
                 message = read_object(body)
                 if name_of(b"content", body) != name and body not in TOMBSTONES:
                     raise Damaged("its body has another name")
@@ -748,7 +792,7 @@ class Checker:
                 ):
                     if start != at:
                         raise Damaged("a gap")
-                    digest.update(unpack(encoding, data, length))
+                    digest.update(unpack_block(encoding, data, length, self.bodies))
                     at += length
                 if at != size or digest.digest() != fingerprint:
                     raise Damaged("its bytes are not what was imported")

@@ -19,7 +19,7 @@ use crate::model::expansion::most_expanded;
 use crate::store::FileStamp;
 
 /// How much of a source is read, kept and compressed at once.
-pub(crate) const BLOCK_BYTES: usize = 1 << 20;
+pub(crate) const BLOCK_BYTES: usize = 1 << 19;
 
 /// An open file, as long as it was when it was opened; of a compressed one, what is inside.
 pub struct FileInput {

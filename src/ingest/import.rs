@@ -20,10 +20,10 @@ use super::slices::{Slices, Waiting};
 use super::source::SourceFile;
 use crate::error::{Error, Result};
 use crate::formats::{Action, Format, Problem, Sink};
-use crate::hash::ContentHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::model::secret::Secrets;
 use crate::model::tokens::Counter;
-use crate::model::{Head, Millis, RefName, RefValue, Settings};
+use crate::model::{Head, Millis, RefName, RefValue, Settings, Span};
 use crate::repo::{On, Repo, repository};
 use crate::store::{FollowedFile, Store, Tx, View};
 use crate::upkeep::erase::ERASED;
@@ -541,7 +541,12 @@ impl<'a> Intake<'a> {
             [only] => only.name.clone(),
             _ => RefName::session(format.name, stem),
         };
-        let kept = file.keep(&mut self.slices, &name, format)?;
+        let records = self.sessions.iter();
+        let records = records.flat_map(|session| &session.found.records);
+        let records: Vec<(CommitHash, Span)> = records
+            .flat_map(|(commit, spans)| spans.iter().map(|span| (*commit, *span)))
+            .collect();
+        let kept = file.keep(&mut self.slices, &name, format, &records)?;
         if kept.is_new {
             self.done.source = Some(kept.source);
         }

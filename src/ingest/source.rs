@@ -10,7 +10,9 @@ use crate::formats::{Format, Input};
 use crate::hash::{CommitHash, Fingerprint};
 use crate::model::{Millis, RefName, Settings, Span};
 use crate::store::crew::{with_crew, workers};
-use crate::store::{FileStamp, FollowedFile, Records, SourceRow, SourceState, View};
+use crate::store::{
+    BlockText, FileStamp, FollowedFile, PressedBlock, Records, SourceRow, SourceState, View,
+};
 
 /// How many commits' records are asked for at once.
 const RECORDS: usize = 500;
@@ -19,7 +21,7 @@ const RECORDS: usize = 500;
 const BLOCK_WORK: usize = 2_000;
 
 /// A block of a file, and the same in fewer bytes, if it is.
-type Pressed = (Vec<u8>, Option<Vec<u8>>);
+type Pressed = (Vec<u8>, Option<PressedBlock>);
 
 /// A session file, to be held against the sources that are kept.
 pub(super) struct SourceFile<'a> {
@@ -150,7 +152,8 @@ impl<'a> SourceFile<'a> {
         Ok(None)
     }
 
-    /// Keeps the file's bytes as a source of a session; of a file that has grown, only what is new.
+    /// Keeps the file's bytes as a source of a session; of a file that has grown, only what is new. `records`: where
+    /// those of commits are, which need not be kept twice.
     ///
     /// # Errors
     ///
@@ -160,6 +163,7 @@ impl<'a> SourceFile<'a> {
         slices: &mut Slices<'_>,
         name: &RefName,
         format: &Format,
+        records: &[(CommitHash, Span)],
     ) -> Result<Kept> {
         let tx = slices.tx()?;
         let known = tx.sources(name)?;
@@ -201,14 +205,20 @@ impl<'a> SourceFile<'a> {
             0
         };
         let press = slices.store().press();
-        let work = |block: Vec<u8>| -> Pressed {
-            let pressed = press(&block);
+        let work = |(block, said): (Vec<u8>, BlockText)| -> Pressed {
+            let pressed = press(&block, &said);
             (block, pressed)
         };
         with_crew(workers, &work, |crew| {
-            let mut ahead = 0;
+            let (mut ahead, mut start) = (0, from);
             blocks(self.input, from, to, |block| {
-                crew.push(block.to_vec());
+                let end = start + block.len() as u64;
+                let within = records.iter().filter(|(_, record)| {
+                    record.offset < end && record.offset.saturating_add(record.len) > start
+                });
+                let within: Vec<CommitHash> = within.map(|(commit, _)| *commit).collect();
+                start = end;
+                crew.push((block.to_vec(), slices.tx()?.said(&within)?));
                 ahead += 1;
                 if ahead > workers + 1 {
                     ahead -= 1;

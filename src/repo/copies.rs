@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::formats::shared::copied::{FRONT_BYTES, FirstRecords};
 use crate::hash::CommitHash;
 use crate::model::{Millis, RefName, Span};
@@ -216,7 +216,11 @@ impl<'v> Copies<'v> {
 
 /// Keeps what the file of a session begins with, before what is kept of it is erased.
 pub(crate) fn keep_origin(tx: &dyn Tx, session: &RefName) -> Result<()> {
-    let front = Copies::of(tx).front(session)?;
+    let front = match Copies::of(tx).front(session) {
+        // Of what cannot be read any more nothing can be kept.
+        Err(Error::Damaged { .. }) => return Ok(()),
+        front => front?,
+    };
     if front.source == 0 || tx.origin(session)?.is_some() {
         return Ok(());
     }

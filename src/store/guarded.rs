@@ -5,7 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Checked, Fault, Health, Ledger, Prepare, Room, Seat, SetAside, Store, Tx, View};
+use super::{
+    BlockText, Checked, Fault, Health, Ledger, Prepare, PressedBlock, Room, Seat, SetAside, Store,
+    Tx, View,
+};
 use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::model::{Author, Millis, RefName};
@@ -76,7 +79,7 @@ impl Store for Guarded {
         self.store.begin_on(branch, contents)
     }
 
-    fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>> {
+    fn press(&self) -> fn(&[u8], &BlockText) -> Option<PressedBlock> {
         self.store.press()
     }
 

@@ -77,8 +77,8 @@ pub use room::{ContentSize, Room, RoomOf, SourceSize};
 pub use search::{Hit, Ranked, Ranking, Scored, Search, SearchMut};
 pub use servers::{Servers, without_password};
 pub use sources::{
-    FileStamp, FollowedFile, KeptBill, OriginRow, Records, ResumeRow, SessionRow, SourceRow,
-    SourceState, Sources, SourcesMut, SourcesOf, UnreadFile,
+    BlockText, FileStamp, FollowedFile, KeptBill, OriginRow, PressedBlock, Records, ResumeRow,
+    SessionRow, SourceRow, SourceState, Sources, SourcesMut, SourcesOf, UnreadFile,
 };
 
 /// Whence somebody looks who wants to see all at once.
@@ -167,10 +167,11 @@ pub trait Store: Send {
         self.begin(false)
     }
 
-    /// How blocks of a source are made smaller before they are kept; none: one stays as it is. It may be
-    /// called on any thread, ahead of [`SourcesMut::append_pressed`].
-    fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>> {
-        packing::press
+    /// How blocks of a source are made smaller before they are kept, beside what its messages
+    /// [say](Sources::said); none: one stays as it is. It may be called on any thread, ahead of
+    /// [`SourcesMut::append_pressed`].
+    fn press(&self) -> fn(&[u8], &BlockText) -> Option<PressedBlock> {
+        |block, _| packing::press(block).map(PressedBlock::alone)
     }
 
     /// How what this engine keeps of a message is worked out ahead of [`ObjectsMut::put_message`], on any
@@ -179,10 +180,7 @@ pub trait Store: Send {
         Ok(Box::new(move |message| Prepared {
             shown: Shown::of(message),
             words: weighs.then(|| weighed(message)),
-            body: packing::press(message.canonical().as_bytes()).map(|bytes| PressedBody {
-                dictionary: None,
-                bytes,
-            }),
+            body: packing::press(message.canonical().as_bytes()),
         }))
     }
 
@@ -278,14 +276,7 @@ pub struct Prepared {
     /// What its words are worth, if they go into the index.
     words: Option<Weighed>,
     /// Its canonical bytes in fewer of them, if that is worth it.
-    body: Option<PressedBody>,
-}
-
-/// The canonical bytes of a message in fewer bytes.
-struct PressedBody {
-    /// The number of the dictionary that they lean on.
-    dictionary: Option<i64>,
-    bytes: Vec<u8>,
+    body: Option<Vec<u8>>,
 }
 
 /// Reading.

@@ -25,7 +25,7 @@ thread_local! {
         RefCell::new(Decompressor::new().ok());
 }
 
-fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
     COMPRESSOR.with_borrow_mut(|with| with.as_mut()?.compress(bytes).ok())
 }
 

@@ -9,13 +9,49 @@ use serde::{Deserialize, Serialize};
 use super::codec::number;
 use super::columns::Cell;
 use super::columns::damaged;
-use super::packing::press;
+use super::packing::{ZSTD, press};
 use super::remembered::{self, Memory, MemoryRow, Remembered, RememberedMut, odd};
 use super::tables::{FOLLOWED, ORIGINS, RECORDINGS, SESSIONS, STATED_USAGE, UNREAD, USAGE_DETAILS};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};
 use crate::model::{Millis, RefName, Settings, Span, StatedUsage, UsageDetail};
-use crate::store::SourceSize;
+use crate::store::{Collections, SourceSize};
+
+/// What messages say in the records of a block, which need not be kept twice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockText {
+    /// The engine's numbers of the messages, in order.
+    pub(super) contents: Vec<i64>,
+    /// Their bodies, one behind the other.
+    pub(super) bytes: Vec<u8>,
+    /// What is another one once anything was erased.
+    pub(super) erased: Erased,
+}
+
+/// What is another one once anything was erased: the newest purge, and what collections have taken out.
+pub(super) type Erased = Option<(Option<u64>, Collections)>;
+
+/// A block of a source in fewer bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PressedBlock {
+    /// How it is packed.
+    pub(super) encoding: i64,
+    /// The block as it is stored.
+    pub(super) bytes: Vec<u8>,
+    /// What was erased before it was packed beside messages; none: it stands alone.
+    pub(super) erased: Erased,
+}
+
+impl PressedBlock {
+    /// A block in a frame of its own.
+    pub(super) fn alone(bytes: Vec<u8>) -> Self {
+        Self {
+            encoding: ZSTD,
+            bytes,
+            erased: None,
+        }
+    }
+}
 
 /// A kept source: the bytes of one imported file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -411,6 +447,12 @@ pub trait Sources: Remembered {
         Ok(())
     }
 
+    /// What these commits append, for an engine that packs a block beside it; nothing for any other.
+    fn said(&self, commits: &[CommitHash]) -> Result<BlockText> {
+        let _ = commits;
+        Ok(BlockText::default())
+    }
+
     /// The records behind these commits; where there are none, an empty list.
     fn records(&self, commits: &[CommitHash]) -> Result<Vec<Records>>;
 
@@ -551,7 +593,8 @@ pub trait SourcesMut: Sources + RememberedMut {
         bytes: &[u8],
         fingerprint: &HashBytes,
     ) -> Result<()> {
-        self.append_pressed(id, from, (bytes, press(bytes)), fingerprint)
+        let pressed = press(bytes).map(PressedBlock::alone);
+        self.append_pressed(id, from, (bytes, pressed), fingerprint)
     }
 
     /// The same where the bytes come with what [`Store::press`](super::Store::press) has made of them.
@@ -559,7 +602,7 @@ pub trait SourcesMut: Sources + RememberedMut {
         &self,
         id: u64,
         from: &SourceState,
-        block: (&[u8], Option<Vec<u8>>),
+        block: (&[u8], Option<PressedBlock>),
         fingerprint: &HashBytes,
     ) -> Result<()>;
 

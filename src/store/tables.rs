@@ -245,7 +245,7 @@ pub(super) static WORDS: Table = Table::derived(
 .repair(Repair::Drop);
 
 /// All of them, by name.
-pub(super) static TABLES: [&Table; 42] = [
+pub(super) static TABLES: [&Table; 43] = [
     &Table::of(
         "adopted",
         &["id", "session", "theirs", "ours"],
@@ -322,6 +322,12 @@ pub(super) static TABLES: [&Table; 42] = [
     )
     .repair(Repair::Again),
     &ORIGINS,
+    &Table::of(
+        "packs",
+        &["id", "first", "last", "size_bytes", "data"],
+        RoomOf::Messages,
+    )
+    .only(Only::Files),
     &Table::of("purges", &["operation"], RoomOf::Names),
     &Table::of("quarantine", &["id", "origin", "statement"], RoomOf::Aside)
         .repair(Repair::Reseal)

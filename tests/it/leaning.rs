@@ -1,4 +1,4 @@
-//! What many messages have in common is kept once, and goes where one of those messages is erased.
+//! What is said is kept once: messages in packs, and kept files beside them. A pack goes where a message in it is erased.
 
 use rusqlite::Connection;
 
@@ -54,14 +54,15 @@ pub fn alike_of(messages: usize, words: usize, secret: &str) -> String {
     format!(r#"{{"messages":[{}]}}"#, told.join(","))
 }
 
-/// A repository with a dictionary; of it all is said that can be.
-fn leaning(secret: &str) -> Sandbox {
+/// A repository with packs; of it all is said that can be.
+fn packed(secret: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("alike.json", alike(200, secret));
     sandbox.ok(&["import", "alike.json"]);
     sandbox.ok(&["gc"]);
-    assert_eq!(dictionaries(&sandbox), 1);
-    assert!(leant(&sandbox) > 150, "{}", leant(&sandbox));
+    assert!(packs(&sandbox) > 1);
+    assert_eq!(in_packs(&sandbox), 200);
+    assert_eq!(leaning_blocks(&sandbox), 1);
     sandbox
 }
 
@@ -72,13 +73,21 @@ fn ask(sandbox: &Sandbox, sql: &str) -> i64 {
         .expect("reads")
 }
 
-fn dictionaries(sandbox: &Sandbox) -> i64 {
-    ask(sandbox, "SELECT count(*) FROM dictionaries")
+fn packs(sandbox: &Sandbox) -> i64 {
+    ask(sandbox, "SELECT count(*) FROM packs")
 }
 
-/// How many bodies lean on one.
-fn leant(sandbox: &Sandbox) -> i64 {
-    ask(sandbox, "SELECT count(*) FROM bodies WHERE encoding > 1")
+/// How many bodies stand in one.
+fn in_packs(sandbox: &Sandbox) -> i64 {
+    ask(sandbox, "SELECT count(*) FROM bodies WHERE encoding < 0")
+}
+
+/// How many blocks of kept files lean on messages.
+fn leaning_blocks(sandbox: &Sandbox) -> i64 {
+    ask(
+        sandbox,
+        "SELECT count(*) FROM source_blocks WHERE encoding > 1",
+    )
 }
 
 fn spoil(sandbox: &Sandbox, sql: &str) {
@@ -103,23 +112,24 @@ fn is_sound(sandbox: &Sandbox) {
 }
 
 #[test]
-fn a_collection_keeps_what_messages_have_in_common_once() {
+fn an_import_keeps_what_is_said_once() {
     if is_left_out(THE_FILE) {
         return;
     }
     let sandbox = Sandbox::new();
-    sandbox.write("alike.json", alike(200, ""));
+    let file = alike(200, "");
+    sandbox.write("alike.json", &file);
     sandbox.ok(&["import", "alike.json"]);
-    let bytes = "SELECT sum(length(body)) FROM bodies";
-    let (before, kept) = (said(&sandbox), ask(&sandbox, bytes));
+    assert_eq!(leaning_blocks(&sandbox), 1);
+    // The first few stand alone.
+    assert!(in_packs(&sandbox) > 150);
+    let kept = ask(&sandbox, "SELECT length(data) FROM source_blocks") as usize;
+    assert!(kept * 6 < file.len(), "{kept} of {}", file.len());
+    let before = said(&sandbox);
+    is_sound(&sandbox);
     let told = sandbox.tract(&["gc"]);
-    assert!(
-        told.starts_with("--- stderr\nNothing to delete\nThe files have "),
-        "{told}"
-    );
-    let data = ask(&sandbox, "SELECT length(data) FROM dictionaries");
-    let now = ask(&sandbox, bytes) + data;
-    assert!(now * 10 < kept * 9, "{now} of {kept}");
+    assert!(told.starts_with("--- stderr\nNothing to delete"), "{told}");
+    assert_eq!(in_packs(&sandbox), 200);
     assert!(said(&sandbox) == before);
     is_sound(&sandbox);
     // Once is enough.
@@ -129,19 +139,13 @@ fn a_collection_keeps_what_messages_have_in_common_once() {
     Nothing to delete
     ");
     assert!(dump(&sandbox) == rows);
-    // What comes since leans on it, too, and a copy has it.
-    sandbox.ok(&[
-        "commit",
-        "-r",
-        "user",
-        "-m",
-        "step 9: listing 4 owner 9 checksum 1 archive 3 "
-            .repeat(9)
-            .trim(),
-    ]);
-    let leant_before = leant(&sandbox);
+    // What comes since goes into packs by the next one, and a copy has it.
+    for step in 7..10 {
+        let text = format!("step {step}: listing 4 owner 9 checksum 1 archive 3 ").repeat(60);
+        sandbox.ok(&["commit", "-r", "user", "-m", text.trim()]);
+    }
     sandbox.ok(&["gc"]);
-    assert_eq!(leant(&sandbox), leant_before + 1);
+    assert_eq!(in_packs(&sandbox), 203);
     let before = said(&sandbox);
     sandbox.ok(&["backup", "copy.db"]);
     std::fs::copy(
@@ -151,84 +155,39 @@ fn a_collection_keeps_what_messages_have_in_common_once() {
     .expect("copied");
     assert!(said(&sandbox) == before);
     is_sound(&sandbox);
-    // A bundle needs none.
-    sandbox.ok(&["bundle", "all.bundle", "main"]);
-    let other = Sandbox::new();
-    other.write(
-        "all.bundle",
-        std::fs::read(sandbox.work().join("all.bundle")).expect("a bundle"),
-    );
-    other.ok(&["unbundle", "all.bundle"]);
-    assert_eq!((dictionaries(&other), leant(&other)), (0, 0));
 }
 
 #[test]
-fn a_few_messages_have_none() {
+fn a_few_messages_stand_alone() {
     if is_left_out(THE_FILE) {
         return;
     }
     let sandbox = Sandbox::new();
-    sandbox.write("alike.json", alike(20, ""));
+    sandbox.write("alike.json", alike(10, ""));
     sandbox.ok(&["import", "alike.json"]);
-    sandbox.ok(&["gc"]);
-    assert_eq!((dictionaries(&sandbox), leant(&sandbox)), (0, 0));
+    assert_eq!((packs(&sandbox), in_packs(&sandbox)), (0, 0));
 }
 
 #[test]
-fn what_comes_in_later_leans_on_it_and_twice_as_much_has_another() {
+fn a_purge_leaves_no_piece_of_what_it_erases_in_a_pack() {
     if is_left_out(THE_FILE) {
         return;
     }
-    let sandbox = leaning("");
-    let leant_before = leant(&sandbox);
-    sandbox.write("more.json", alike(120, "and something else than before"));
-    sandbox.ok(&["import", "more.json", "--as", "more"]);
-    assert!(
-        leant(&sandbox) > leant_before + 30,
-        "{leant_before} {}",
-        leant(&sandbox)
-    );
-    sandbox.ok(&["gc"]);
-    assert_eq!(ask(&sandbox, "SELECT max(id) FROM dictionaries"), 2);
-    sandbox.write(
-        "much.json",
-        alike(400, "a third thing, which is said for the first time"),
-    );
-    sandbox.ok(&["import", "much.json", "--as", "much"]);
-    let before = said(&sandbox);
-    sandbox.ok(&["gc"]);
-    assert_eq!(ask(&sandbox, "SELECT min(id) FROM dictionaries"), 3);
-    assert_eq!(
-        ask(
-            &sandbox,
-            "SELECT count(*) FROM bodies WHERE encoding IN (1, 2)"
-        ),
-        0
-    );
-    assert!(said(&sandbox) == before);
-    is_sound(&sandbox);
-}
-
-#[test]
-fn a_purge_leaves_no_piece_of_what_it_erases_in_the_dictionary() {
-    if is_left_out(THE_FILE) {
-        return;
-    }
-    let sandbox = leaning(SECRET);
+    let sandbox = packed(SECRET);
     let piece = ["mauve-otter-41-lantern"];
     let places = places_of(&sandbox, &piece);
-    assert!(places.contains(&"dictionaries".to_owned()), "{places:?}");
+    assert!(places.contains(&"packs".to_owned()), "{places:?}");
     let hashes = sandbox.ok(&["log", "-n", "0", "--format", "%H"]);
     sandbox.ok(&["purge", "--match", "mauve-otter", "--force"]);
     assert_eq!(places_of(&sandbox, &piece), Vec::<String>::new());
-    assert_eq!((dictionaries(&sandbox), leant(&sandbox)), (0, 0));
+    assert_eq!((packs(&sandbox), leaning_blocks(&sandbox)), (0, 0));
     assert_eq!(sandbox.ok(&["log", "-n", "0", "--format", "%H"]), hashes);
     let compiled = sandbox.ok(&["compile"]);
     assert!(compiled.contains("step 1: ") && compiled.contains("[purged]"));
     is_sound(&sandbox);
-    // The next collection makes one of what is left.
+    // The next collection puts what is left into others.
     sandbox.ok(&["gc"]);
-    assert_eq!(dictionaries(&sandbox), 1);
+    assert_eq!(in_packs(&sandbox), 200);
     assert_eq!(places_of(&sandbox, &piece), Vec::<String>::new());
     assert!(sandbox.ok(&["compile"]) == compiled);
     is_sound(&sandbox);
@@ -239,33 +198,36 @@ fn a_collection_leaves_no_piece_of_what_it_takes_out() {
     if is_left_out(THE_FILE) {
         return;
     }
-    let sandbox = leaning("");
+    let sandbox = packed("");
     sandbox.write("aside.json", alike(300, SECRET));
     sandbox.ok(&["import", "aside.json", "--as", "aside"]);
     sandbox.ok(&["gc"]);
     let piece = ["mauve-otter-41-lantern"];
-    assert!(places_of(&sandbox, &piece).contains(&"dictionaries".to_owned()));
+    assert!(places_of(&sandbox, &piece).contains(&"packs".to_owned()));
     let before = said(&sandbox);
     sandbox.ok(&["undo"]);
     sandbox.ok(&["gc", "--expire", "now"]);
     assert_eq!(places_of(&sandbox, &piece), Vec::<String>::new());
-    assert_eq!(dictionaries(&sandbox), 1);
     assert!(said(&sandbox) == before);
     is_sound(&sandbox);
 }
 
+/// Two files say the same, and lean on the same messages; only the one of them goes that a purge means.
 #[test]
-fn a_purge_of_what_came_later_keeps_the_dictionary() {
+fn a_kept_file_stays_to_the_byte_where_a_message_that_it_leans_on_is_in_no_record_of_it_any_more() {
     if is_left_out(THE_FILE) {
         return;
     }
-    let sandbox = leaning("");
+    let sandbox = packed("");
+    sandbox.write("more.json", alike(120, "and something else than before"));
+    sandbox.ok(&["import", "more.json", "--as", "more"]);
+    let kept = || sandbox.ok(&["export", "openai/more", "--format", "openai"]);
+    let before = kept();
     sandbox.ok(&["commit", "-r", "user", "-m", SECRET]);
     sandbox.ok(&["gc"]);
-    let leant_before = leant(&sandbox);
     sandbox.ok(&["purge", "--match", "mauve-otter", "--force"]);
     assert_eq!(places_of(&sandbox, &[SECRET]), Vec::<String>::new());
-    assert_eq!((dictionaries(&sandbox), leant(&sandbox)), (1, leant_before));
+    assert!(kept() == before);
     is_sound(&sandbox);
 }
 
@@ -274,7 +236,9 @@ fn a_purge_beside_a_reader_leaves_no_piece_once_it_is_finished() {
     if is_left_out(THE_FILE) {
         return;
     }
-    let sandbox = leaning(SECRET);
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["commit", "-r", "user", "-m", SECRET]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "and on"]);
     let piece = ["mauve-otter-41-lantern"];
     let reader = Connection::open(sandbox.work().join(".tract/tract.db")).expect("opens");
     reader
@@ -293,39 +257,26 @@ fn a_purge_beside_a_reader_leaves_no_piece_once_it_is_finished() {
 }
 
 #[test]
-fn a_damaged_dictionary_is_found_and_a_repair_saves_what_can_be_read_without_what_is_wrong() {
+fn a_damaged_pack_is_found_and_what_is_imported_again_is_whole() {
     if is_left_out(THE_FILE) {
         return;
     }
-    let sandbox = leaning("");
+    let sandbox = packed("");
     let before = said(&sandbox);
-    // A byte in the middle of what many messages say.
     spoil(
         &sandbox,
-        "UPDATE dictionaries SET data = CAST(substr(data, 1, length(data) - 40) || x'00'
-             || substr(data, length(data) - 38) AS BLOB)",
+        "UPDATE packs SET data = CAST(substr(data, 1, length(data) - 40) || x'00'
+             || substr(data, length(data) - 38) AS BLOB) WHERE id = (SELECT max(id) FROM packs)",
     );
     let told = sandbox.tract(&["fsck"]);
     assert!(told.starts_with("exit code: 3\n"), "{told}");
-    assert!(
-        told.contains("damaged  dictionaries 2: not as it was written"),
-        "{told}"
-    );
+    assert!(told.contains("damaged  packs "), "{told}");
     let database = sandbox.work().join(".tract/tract.db");
     if let Some((sound, _, said)) = conditions::second_reader(&database) {
-        assert!(!sound && said.contains("dictionaries"), "{said}");
+        assert!(!sound && said.contains("packs"), "{said}");
     }
-    // Nothing else leans on it from now on.
-    sandbox.ok(&["commit", "-r", "user", "-m", "and on"]);
-    sandbox.ok(&["undo"]);
     let told = sandbox.tract(&["fsck", "--repair"]);
-    assert!(told.contains("Set aside 1 row of dictionaries"), "{told}");
-    assert_eq!((dictionaries(&sandbox), leant(&sandbox)), (0, 0));
-    let lost = ask(
-        &sandbox,
-        "SELECT count(*) FROM contents WHERE id NOT IN (SELECT content FROM bodies)",
-    );
-    assert!(lost < 20, "{lost} of 200");
+    assert!(told.contains("Set aside 1 row of packs"), "{told}");
     // What was imported comes back.
     sandbox.ok(&["import", "alike.json"]);
     sandbox.ok(&["fsck"]);
@@ -333,13 +284,16 @@ fn a_damaged_dictionary_is_found_and_a_repair_saves_what_can_be_read_without_wha
 }
 
 #[test]
-fn a_dictionary_of_another_number_has_its_own_back() {
+fn a_pack_of_another_number_has_its_own_back() {
     if is_left_out(THE_FILE) {
         return;
     }
-    let sandbox = leaning("");
+    let sandbox = packed("");
     let before = said(&sandbox);
-    spoil(&sandbox, "UPDATE dictionaries SET id = 66");
+    spoil(
+        &sandbox,
+        "UPDATE packs SET id = 66 WHERE id = (SELECT max(id) FROM packs)",
+    );
     let told = sandbox.tract(&["compile"]);
     assert!(told.starts_with("exit code: 3\n"), "{told}");
     let told = sandbox.tract(&["fsck", "--repair"]);
@@ -353,7 +307,7 @@ fn a_purge_that_would_leave_messages_unreadable_is_refused() {
     if is_left_out(THE_FILE) {
         return;
     }
-    let sandbox = leaning(SECRET);
+    let sandbox = packed(SECRET);
     // One that says nothing of it.
     let spoilt = "UPDATE bodies SET body = zeroblob(9) WHERE content = (
          SELECT id FROM contents WHERE preview LIKE 'step 1:%')";
@@ -364,5 +318,4 @@ fn a_purge_that_would_leave_messages_unreadable_is_refused() {
     assert!(dump(&sandbox) == before);
     sandbox.tract(&["fsck", "--repair"]);
     sandbox.ok(&["purge", ":1", "--force"]);
-    assert_eq!((dictionaries(&sandbox), leant(&sandbox)), (0, 0));
 }

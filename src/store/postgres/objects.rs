@@ -159,10 +159,8 @@ impl ObjectsMut for Session<'_> {
                 self.gather(name, message, None, is_new)
             }
             Some(Prepared { shown, words, body }) => {
-                // Another engine's dictionary is not here.
-                let alone = body.filter(|body| body.dictionary.is_none());
-                let body = match &alone {
-                    Some(body) => (ZSTD, body.bytes.as_slice()),
+                let body = match &body {
+                    Some(body) => (ZSTD, body.as_slice()),
                     None => (RAW, bytes),
                 };
                 let is_new = self.insert_content(name, shown, body)?;

@@ -15,11 +15,12 @@ use crate::model::{RefName, Span};
 use crate::store::codec::{number, pack_spans, unpack_spans};
 use crate::store::columns::Columns;
 use crate::store::lineage::Lineages;
-use crate::store::packing::{packed, unpack};
+use crate::store::packing::{ZSTD, packed, unpack};
 use crate::store::sources::{Block, bytes_of, must_be_newest, must_source, source_as_it_was};
 use crate::store::tables::FOLLOWED;
 use crate::store::{
-    Records, ResumeRow, SourceRow, SourceSize, SourceState, Sources, SourcesMut, SourcesOf, rows,
+    PressedBlock, Records, ResumeRow, SourceRow, SourceSize, SourceState, Sources, SourcesMut,
+    SourcesOf, rows,
 };
 
 /// All sources, the newest first.
@@ -221,14 +222,15 @@ impl SourcesMut for Session<'_> {
         &self,
         id: u64,
         from: &SourceState,
-        (bytes, pressed): (&[u8], Option<Vec<u8>>),
+        (bytes, pressed): (&[u8], Option<PressedBlock>),
         fingerprint: &HashBytes,
     ) -> Result<()> {
         source_as_it_was(self, id, from)?;
         self.source.set(Some(id));
         let (start, size) = (from.size_bytes, bytes.len() as u64);
         if !bytes.is_empty() {
-            let (encoding, data) = packed(bytes, pressed);
+            let pressed = pressed.filter(|pressed| pressed.encoding == ZSTD);
+            let (encoding, data) = packed(bytes, pressed.map(|pressed| pressed.bytes));
             self.execute(
                 "INSERT INTO source_blocks (source, start, size_bytes, encoding, data)
                  VALUES ($1, $2, $3, $4, $5)",

@@ -1,31 +1,31 @@
-//! Bodies as they are stored: each alone, or leaning on a dictionary.
+//! Bodies as they are stored: each alone, in a pack, or, from an older program, leaning on a dictionary.
 //!
-//! A dictionary goes where a content is erased that it may hold pieces of, and the bodies that leant on it
-//! stand alone again. A damaged one is still read with: a body is held against its name anyway, and most
-//! do not need the byte that is wrong; but nothing new leans on it. Deliberately absent: what a body says.
+//! A pack or a dictionary goes where a content is erased of which it may hold anything, and the other bodies in it
+//! stand alone again. A damaged one is still read: a body is held against its name anyway, and most
+//! do not need the byte that is wrong. Deliberately absent: what a body says.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use rusqlite::params;
 
-use super::codec::{self, Row, damaged, pack};
+use super::codec::{self, Row, damaged, pack, packed};
 use super::dictionary::{Dictionary, Packing};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::store::columns::Columns;
-use crate::store::{PressedBody, rows};
+use crate::store::rows;
 
-/// From which message of a transaction on the newest dictionary is used: to make one ready takes 0.1 ms,
-/// which a single commit does not get back.
-const MESSAGES_WORTH_ONE: u64 = 16;
 /// How many are held at once: there are two while one takes the place of another.
 const HELD: usize = 4;
 
 impl Session<'_> {
     /// How a body of this encoding is unpacked.
     pub(super) fn packing(&self, encoding: i64) -> Result<Packing> {
+        if encoding < codec::RAW {
+            return self.pack(encoding.saturating_neg()).map(Packing::In);
+        }
         if encoding <= codec::ZSTD {
             return Ok(Packing::Alone(encoding));
         }
@@ -57,63 +57,36 @@ impl Session<'_> {
         Ok(held.first().cloned())
     }
 
-    /// The dictionary that new bodies lean on, if there is one and it is sound.
-    pub(super) fn newest_dictionary(&self) -> Result<Option<Arc<Dictionary>>> {
-        let known = self.newest_dictionary.borrow().clone();
-        if let Some(known) = known {
-            return Ok(known);
+    /// A new body as it is stored; `pressed`, if that was worked out ahead.
+    pub(super) fn pack_body<'b>(
+        &self,
+        content: i64,
+        bytes: &'b [u8],
+        pressed: Option<Vec<u8>>,
+    ) -> Result<(i64, Cow<'b, [u8]>)> {
+        if pressed.is_some() {
+            return Ok(packed(bytes, pressed));
         }
-        let sql = "SELECT id FROM dictionaries
-             WHERE seal = sealed(id, trained, offered, size_bytes, data) ORDER BY id DESC LIMIT 1";
-        let newest = self.first(sql, [], |row| self.dictionary(row.get(0)?))?;
-        let newest = newest.flatten();
-        self.newest_dictionary.replace(Some(newest.clone()));
-        Ok(newest)
-    }
-
-    /// A body as it is stored.
-    pub(super) fn pack_body<'b>(&self, bytes: &'b [u8]) -> Result<(i64, Cow<'b, [u8]>)> {
-        if self.memo.grown() < MESSAGES_WORTH_ONE {
-            return Ok(pack(bytes));
-        }
-        Ok(match self.newest_dictionary()? {
+        Ok(match self.put_in_pack(content, bytes)? {
+            Some((encoding, place)) => (encoding, place.into()),
             None => pack(bytes),
-            Some(with) => match with.press(bytes) {
-                Some(pressed) => (with.id, pressed.into()),
-                None => (codec::RAW, bytes.into()),
-            },
         })
     }
 
-    /// The same of one that was packed ahead.
-    pub(super) fn packed_body<'b>(
-        &self,
-        bytes: &'b [u8],
-        pressed: Option<PressedBody>,
-    ) -> Result<(i64, Cow<'b, [u8]>)> {
-        let Some(pressed) = pressed else {
-            return Ok((codec::RAW, bytes.into()));
-        };
-        match pressed.dictionary {
-            None => Ok((codec::ZSTD, pressed.bytes.into())),
-            Some(id) if self.newest_dictionary()?.is_some_and(|it| it.id == id) => {
-                Ok((id, pressed.bytes.into()))
-            }
-            // It was dropped meanwhile, and whatever leant on it.
-            Some(_) => self.pack_body(bytes),
-        }
-    }
-
-    /// Drops the dictionaries where the erased content, which may be any from this number on, is one that
-    /// they were made of.
+    /// Takes what these contents say out of all that holds pieces of it, or cannot be read without it: packs,
+    /// dictionaries, and the blocks of session files that lean on them. To be called before they are erased.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] where a body that leans on one cannot be read: it could not be ever
-    /// after.
-    pub(super) fn forget_pieces_of(&self, first: i64) -> Result<()> {
+    /// [`Error::Damaged`] where what else is there cannot be read: it could not be ever after.
+    pub(super) fn forget_pieces_of(&self, contents: &[i64]) -> Result<()> {
+        // Freed pages are overwritten even before the file is rewritten.
+        self.first("PRAGMA secure_delete = ON", [], |row| row.get::<i64>(0))?;
+        self.free_blocks_of(contents)?;
+        self.take_packs_apart(contents)?;
         let holds = "SELECT 1 FROM dictionaries WHERE trained >= ?1
              OR seal IS NOT sealed(id, trained, offered, size_bytes, data) LIMIT 1";
+        let first = contents.iter().min();
         if self.first(holds, [first], |_| Ok(()))?.is_none() {
             return Ok(());
         }
@@ -122,14 +95,10 @@ impl Session<'_> {
                 "a message that leans on a dictionary cannot be read",
             ));
         }
-        // Freed pages are overwritten even before the file is rewritten.
-        self.first("PRAGMA secure_delete = ON", [], |row| row.get::<i64>(0))?;
-        self.execute("DELETE FROM dictionaries", [])?;
-        self.newest_dictionary.replace(Some(None));
-        Ok(())
+        self.execute("DELETE FROM dictionaries", [])
     }
 
-    /// Packs the bodies for which `condition` holds without a dictionary. Those that cannot be read stay
+    /// Packs each of the bodies for which `condition` holds alone. Those that cannot be read stay
     /// as they are; gives how many.
     pub(super) fn stand_alone(&self, condition: &str) -> Result<u64> {
         let sql = format!("SELECT content FROM bodies WHERE {condition}");

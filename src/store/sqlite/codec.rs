@@ -10,7 +10,7 @@ use crate::store::codec::encoding_number;
 use crate::store::columns::{self, Column, Columns};
 use crate::store::{Cell, CountKey};
 
-pub(super) use crate::store::codec::{Speaker, number, pack_spans, unpack_spans};
+pub(super) use crate::store::codec::{Packer, Speaker, Unpacker, number, pack_spans, unpack_spans};
 pub(super) use crate::store::columns::damaged;
 pub(super) use crate::store::packing::{
     LEVEL, RAW, ZSTD, pack, packed, pays, press, unpack, unpack_any, unpack_into,

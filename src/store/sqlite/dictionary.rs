@@ -1,22 +1,19 @@
-//! Dictionaries: what many messages have in common, so that each of them is packed into fewer bytes.
+//! How bodies are unpacked: alone, in a pack, or with a dictionary.
 //!
-//! A body's encoding is the number of the dictionary that it leans on. What a dictionary holds was said in
-//! messages. Deliberately absent: how one is made, see [`super::training`], and where it is kept, see
-//! [`super::bodies`].
+//! Dictionaries are from before there were packs: what many messages have in common. A body's encoding is the number of
+//! the dictionary that it leans on. A collection puts such bodies into packs. Deliberately absent: where they are
+//! kept, see [`super::bodies`].
 
 use std::cell::RefCell;
 use std::io::Read;
 use std::sync::Arc;
 
-use zstd::bulk::{Compressor, Decompressor};
+use zstd::bulk::Decompressor;
 
-use super::codec::{self, LEVEL, damaged, pays, unpack_any};
+use super::codec::{self, damaged, unpack_any};
+use super::pack::Pack;
 use crate::error::Result;
-use crate::store::PressedBody;
 
-/// A shorter message is not packed with a dictionary: all of those together are a thousandth of what
-/// messages take, and each would be slower to read.
-const PACKED_FROM_BYTES: usize = 128;
 /// The bytes that bodies lean on.
 pub(super) struct Dictionary {
     pub(super) id: i64,
@@ -27,7 +24,6 @@ pub(super) struct Dictionary {
 type Ready<C> = RefCell<Option<(Arc<Dictionary>, C)>>;
 
 thread_local! {
-    static PACKER: Ready<Compressor<'static>> = const { RefCell::new(None) };
     static UNPACKER: Ready<Decompressor<'static>> = const { RefCell::new(None) };
 }
 
@@ -48,21 +44,6 @@ fn ready<C, T>(
 }
 
 impl Dictionary {
-    /// The bytes in fewer of them, where that is worth it.
-    pub(super) fn press(self: &Arc<Self>, bytes: &[u8]) -> Option<Vec<u8>> {
-        if bytes.len() < PACKED_FROM_BYTES {
-            return None;
-        }
-        let make = |data: &[u8]| {
-            let mut with = Compressor::with_dictionary(LEVEL, data)?;
-            // Its number stands in the row.
-            with.include_dictid(false)?;
-            Ok(with)
-        };
-        let packed = PACKER.with(|slot| ready(slot, self, make, |with| with.compress(bytes)));
-        pays(packed.ok()?, bytes)
-    }
-
     fn unpack_into(self: &Arc<Self>, buffer: &mut Vec<u8>, stored: &[u8], size: u64) -> bool {
         // A size that is wrong must not decide how much memory is taken.
         let bound = Decompressor::upper_bound(stored);
@@ -81,6 +62,7 @@ impl Dictionary {
 pub(super) enum Packing {
     Alone(i64),
     With(Arc<Dictionary>),
+    In(Arc<Pack>),
 }
 
 impl Packing {
@@ -101,14 +83,15 @@ impl Packing {
                     Err(damaged("a compressed body"))
                 }
             }
-        }
-    }
-
-    /// The dictionary that it leans on, if it does.
-    pub(super) fn dictionary(self) -> Option<Arc<Dictionary>> {
-        match self {
-            Self::Alone(_) => None,
-            Self::With(dictionary) => Some(dictionary),
+            Self::In(pack) => {
+                let body = pack.body(stored)?;
+                if body.len() as u64 != size {
+                    return Err(damaged("a body of another length than its row says"));
+                }
+                buffer.clear();
+                buffer.extend_from_slice(body);
+                Ok(buffer)
+            }
         }
     }
 
@@ -116,7 +99,7 @@ impl Packing {
     pub(super) fn unpack(&self, stored: Vec<u8>, size: u64) -> Result<Vec<u8>> {
         match self {
             Self::Alone(encoding) => codec::unpack(*encoding, stored, size),
-            Self::With(_) => {
+            Self::With(_) | Self::In(_) => {
                 let mut bytes = Vec::new();
                 self.unpack_into(&mut bytes, &stored, size)?;
                 Ok(bytes)
@@ -129,6 +112,7 @@ impl Packing {
         let dictionary = match self {
             Self::Alone(encoding) => return unpack_any(*encoding, stored),
             Self::With(dictionary) => dictionary,
+            Self::In(pack) => return pack.body(&stored).map(<[u8]>::to_vec),
         };
         let mut bytes = Vec::new();
         let read = zstd::Decoder::with_dictionary(&*stored, &dictionary.data);
@@ -136,13 +120,4 @@ impl Packing {
         read.map_err(|error| damaged(format!("a compressed body: {error}")))?;
         Ok(bytes)
     }
-}
-
-/// A body packed ahead of its turn.
-pub(super) fn press_body(with: Option<&Arc<Dictionary>>, bytes: &[u8]) -> Option<PressedBody> {
-    let (dictionary, bytes) = match with {
-        None => (None, codec::press(bytes)?),
-        Some(with) => (Some(with.id), with.press(bytes)?),
-    };
-    Some(PressedBody { dictionary, bytes })
 }

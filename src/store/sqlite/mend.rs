@@ -65,9 +65,14 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
         mending.anew(table.name, false)?;
     }
     mending.anew("counts", false)?;
-    mending.numbers_of_dictionaries()?;
+    mending.numbers_of(
+        "dictionaries",
+        "encoding",
+        "trained, offered, size_bytes, data",
+    )?;
+    mending.numbers_of("packs", "-encoding", "first, last, size_bytes, data")?;
     let kept = mending.objects()?;
-    mending.dictionaries()?;
+    mending.leaning()?;
     if kept.commits {
         mending.anew("checkpoints", false)?
     } else {
@@ -267,27 +272,31 @@ impl Mending<'_, '_> {
         Ok(kept)
     }
 
-    /// Gives a dictionary that bodies lean on its number back, where that is what was damaged.
-    fn numbers_of_dictionaries(&self) -> Result<()> {
+    /// Gives a dictionary or a pack that bodies name its number back, where that is what was damaged: `named` is the
+    /// number as a body's row tells it, `others` are the columns behind it.
+    fn numbers_of(&self, table: &str, named: &str, others: &str) -> Result<()> {
+        let lost = format!(
+            "FROM bodies WHERE {named} > 0 AND (encoding > 1 OR encoding < 0)
+                 AND {named} NOT IN (SELECT id FROM {table}) AND seal = sealed({named}, {others})"
+        );
         self.session.execute(
-            "UPDATE dictionaries SET id = (
-                 SELECT encoding FROM bodies WHERE encoding > 1
-                   AND encoding NOT IN (SELECT id FROM dictionaries)
-                   AND seal = sealed(encoding, trained, offered, size_bytes, data))
-             WHERE seal IS NOT sealed(id, trained, offered, size_bytes, data)
-               AND EXISTS (SELECT 1 FROM bodies WHERE encoding > 1
-                   AND encoding NOT IN (SELECT id FROM dictionaries)
-                   AND seal = sealed(encoding, trained, offered, size_bytes, data))",
+            &format!(
+                "UPDATE {table} SET id = (SELECT {named} {lost})
+                 WHERE seal IS NOT sealed(id, {others}) AND EXISTS (SELECT 1 {lost})"
+            ),
             [],
         )
     }
 
-    /// What leans on a damaged dictionary stands alone from now on, where it can still be read. What
-    /// cannot was set aside, as the dictionary is.
-    fn dictionaries(&self) -> Result<()> {
-        let broken = unlike("dictionaries");
-        let leaning = format!("encoding IN (SELECT id FROM dictionaries WHERE {broken})");
-        self.session.stand_alone(&leaning).map(|_| ())
+    /// What leans on a damaged dictionary, or stands in a damaged pack, stands alone from now on, where it can still
+    /// be read. What cannot was set aside, as the dictionary or the pack is.
+    fn leaning(&self) -> Result<()> {
+        for (table, named) in [("dictionaries", "encoding"), ("packs", "-encoding")] {
+            let broken = unlike(table);
+            let leaning = format!("{named} IN (SELECT id FROM {table} WHERE {broken})");
+            self.session.stand_alone(&leaning)?;
+        }
+        Ok(())
     }
 
     /// Where commits stand, and on which lineages: all of it follows from their texts.

@@ -17,20 +17,25 @@ mod health;
 mod memo;
 mod mend;
 mod objects;
+#[cfg(test)]
+mod one_copy;
+mod pack;
+mod packs;
 mod path;
 mod reach;
 mod reading;
 mod recompress;
 mod refs;
 mod remembered;
+mod repack;
 mod restore;
 mod room;
+mod said;
 mod schema;
 mod seal;
 mod search;
 mod session;
 mod sources;
-mod training;
 mod verify;
 mod words;
 
@@ -49,13 +54,15 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::rows::Shown;
 use super::{
-    Checked, Fault, Health, Ledger, Prepare, Prepared, Room, Seat, SetAside, Store, Tx, View,
+    BlockText, Checked, Fault, Health, Ledger, Prepare, Prepared, PressedBlock, Room, Seat,
+    SetAside, Store, Tx, View,
 };
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::model::weighed::weighed;
 use crate::model::{Author, Millis, RefName};
 use dictionary::Dictionary;
+use pack::{LARGE_BYTES, Packs};
 pub use restore::{Successor, kept_aside};
 use session::Session;
 
@@ -126,6 +133,8 @@ pub struct Sqlite {
     operations: Arc<AtomicU64>,
     /// The dictionaries that were read.
     dictionaries: RefCell<Vec<Arc<Dictionary>>>,
+    /// The packs that were read.
+    packs: Packs,
     /// Statements by what this folder writes for them, as SQLite is given them.
     written: RefCell<HashMap<String, Arc<str>>>,
     /// From where it is looked at.
@@ -301,6 +310,7 @@ impl Sqlite {
             is_loose: Cell::new(false),
             operations: Arc::default(),
             dictionaries: RefCell::default(),
+            packs: Packs::default(),
             seat: None,
             worker: None,
             ledger: Ledger::counting(Arc::clone(&statements)),
@@ -365,12 +375,20 @@ impl Store for Sqlite {
     }
 
     fn preparing(&self, weighs: bool) -> Result<Box<Prepare>> {
-        let with = Session::read(self)?.newest_dictionary()?;
+        // What goes into a pack is not pressed alone.
+        let press = |body: &str| match body.len() {
+            LARGE_BYTES.. => codec::press(body.as_bytes()),
+            _ => None,
+        };
         Ok(Box::new(move |message| Prepared {
             shown: Shown::of(message),
             words: weighs.then(|| weighed(message)),
-            body: dictionary::press_body(with.as_ref(), message.canonical().as_bytes()),
+            body: press(message.canonical()),
         }))
+    }
+
+    fn press(&self) -> fn(&[u8], &BlockText) -> Option<PressedBlock> {
+        sources::press
     }
 
     fn sit(&mut self, seat: Option<Seat>) {
@@ -415,8 +433,8 @@ impl Store for Sqlite {
     }
 
     fn recompress(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
-        recompress::recompress(self, progress)?;
-        training::train(self, progress)
+        repack::repack(self, progress)?;
+        recompress::recompress(self, progress)
     }
 
     fn has_free_room(&self) -> Result<bool> {

@@ -82,7 +82,7 @@ impl Session<'_> {
         self.show(id, &shown)?;
         // They were summed up with a guess.
         self.drop_totals()?;
-        let (encoding, body) = self.pack_body(message.canonical().as_bytes())?;
+        let (encoding, body) = pack(message.canonical().as_bytes());
         self.put_body(id, (encoding, &body), shown.uses.as_deref())?;
         self.index_again(id, message)?;
         Ok(true)
@@ -200,10 +200,13 @@ impl Objects for Session<'_> {
     }
 
     fn content_sizes(&self) -> Result<Vec<ContentSize>> {
-        // A body's length is known without a look at its bytes.
-        let sql = "SELECT hash, role, size_bytes, coalesce(length(body), 0), calls + results > 0
-             FROM contents LEFT JOIN bodies ON bodies.content = id WHERE intact!(contents)
-             ORDER BY id";
+        // A body's length is known without a look at its bytes. One in a pack takes its share of it.
+        let sql = "SELECT hash, role, contents.size_bytes, coalesce(CASE WHEN encoding < 0
+                 THEN length(packs.data) * contents.size_bytes / packs.size_bytes
+                 ELSE length(body) END, 0), calls + results > 0
+             FROM contents LEFT JOIN bodies ON bodies.content = contents.id
+             LEFT JOIN packs ON packs.id = -encoding WHERE intact!(contents)
+             ORDER BY contents.id";
         self.all(sql, [], |row| rows::content_size(row))
     }
 
@@ -250,8 +253,8 @@ impl ObjectsMut for Session<'_> {
         if let Some(id) = self.memo.content(&hash).filter(|_| is_its_own) {
             return self.heal(id, message).map(|_| false);
         }
-        let (shown, body, words) = match prepared {
-            Some(Prepared { shown, words, body }) => (shown, Some(body), words),
+        let (shown, pressed, words) = match prepared {
+            Some(Prepared { shown, words, body }) => (shown, body, words),
             None => (Shown::of(message), None, None),
         };
         // Most that is put here is new: whether it is, the index says on the way.
@@ -276,10 +279,7 @@ impl ObjectsMut for Session<'_> {
                 Ok(false)
             };
         }
-        let (encoding, body) = match body {
-            Some(body) => self.packed_body(canonical.as_bytes(), body)?,
-            None => self.pack_body(canonical.as_bytes())?,
-        };
+        let (encoding, body) = self.pack_body(id, canonical.as_bytes(), pressed)?;
         self.put_body(id, (encoding, &body), shown.uses.as_deref())?;
         self.memo.saw_content(hash, id);
         self.gather(id, message, words)?;
@@ -372,13 +372,11 @@ impl ObjectsMut for Session<'_> {
         let gone = || missing("content to purge", hash);
         let id = self.content_id(hash)?.ok_or_else(gone)?;
         let row = self.content_row(hash)?.ok_or_else(gone)?;
-        // Freed pages are overwritten even before the file is rewritten.
-        self.first("PRAGMA secure_delete = ON", [], |row| row.get::<i64>(0))?;
+        self.forget_pieces_of(&[id])?;
         let stone = Sealed::new(tombstone(row.role));
         self.show(id, &Shown::of(&stone))?;
         let (encoding, body) = pack(stone.canonical().as_bytes());
         self.put_body(id, (encoding, &body), None)?;
-        self.forget_pieces_of(id)?;
         for table in tables::purged(Purge::OfContent, Only::Servers) {
             self.execute(
                 &format!("DELETE FROM {} WHERE content = ?1", table.name),

@@ -210,14 +210,14 @@ impl ReachabilityMut for Session<'_> {
             }
             Ok(true)
         })?;
+        if !contents.is_empty() {
+            self.forget_pieces_of(&contents)?;
+        }
         for id in &contents {
             self.execute("DELETE FROM search WHERE rowid = ?1", [id])?;
             self.execute("DELETE FROM contents WHERE id = ?1", [id])?;
         }
         self.forget_words(contents.iter().copied().collect())?;
-        if let Some(first) = contents.iter().min() {
-            self.forget_pieces_of(*first)?;
-        }
         Ok(Dropped {
             commits: commits.len() as u64,
             contents: contents.len() as u64,

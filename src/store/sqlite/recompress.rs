@@ -1,22 +1,26 @@
 //! What is kept of session files, put into fewer bytes than there was time for when it came: small
-//! blocks, of a session that came in little by little, become large ones, and all are packed harder.
+//! blocks, of a session that came in little by little, become large ones, and all are packed harder, beside what
+//! their messages say.
 //!
-//! A frame that was packed here bears zstd's own checksum, and others don't: so it is known without a
-//! table, and none is packed twice. Deliberately absent: bodies, see [`super::training`]; more effort
-//! alone saves less than a hundredth of the file there.
+//! A block that was packed here says so by its encoding, or, where it stands alone, by zstd's own checksum, which others
+//! don't have: so it is known without a table, and none is packed twice. Deliberately absent: bodies, see
+//! [`super::repack`].
 
 use rusqlite::params;
 use zstd::bulk::Compressor;
 
 use super::Sqlite;
-use super::codec::{ZSTD, number, packed, pays, unpack};
+use super::codec::{ZSTD, number, pays, unpack_spans};
+use super::said::{LEANS_FROM_BYTES, LEANT, LEANT_HARD, leans, press_beside};
 use super::session::Session;
 use crate::error::{Error, Result};
-use crate::store::Tx;
+use crate::model::Span;
 use crate::store::columns::Columns;
+use crate::store::{PressedBlock, Tx};
 
-/// A block is read whole for any record in it, so none becomes larger than an import makes them.
-const BLOCK_BYTES: u64 = 1 << 20;
+/// A block is read whole for any record in it, with the bodies that it leans on, so none becomes larger than an import
+/// makes them.
+const BLOCK_BYTES: u64 = 1 << 19;
 /// Of real sessions 12 takes an eighth less than an import's 3, at 10 to 20 MB/s; 19 another twentieth,
 /// at 1.5.
 const LEVEL: i32 = 12;
@@ -29,23 +33,38 @@ struct Block {
     size_bytes: u64,
     encoding: i64,
     seal: i64,
+    /// Whether it was packed here, alone.
     is_packed: bool,
+    /// What its records say, by the contents' numbers.
+    says: Vec<i64>,
 }
 
 /// Packs what is kept anew, in the order of the files, run by run.
 pub(super) fn recompress(store: &Sqlite, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
     let runs = runs(blocks(&Session::read(store)?)?);
+    if runs.is_empty() {
+        return Ok(());
+    }
     let all = runs.iter().flatten().map(|block| block.size_bytes).sum();
     let mut compressor = Compressor::new(LEVEL).map_err(Error::store)?;
     compressor.include_checksum(true).map_err(Error::store)?;
     let mut done = 0;
     for run in &runs {
         progress(done, all);
-        let bytes = bytes(&Session::read(store)?, run)?;
+        let view = Session::read(store)?;
+        let bytes = bytes(&view, run)?;
+        let says = run.iter().flat_map(|block| block.says.iter().copied());
+        let said = view.said_by(says.collect())?;
+        drop(view);
         // Nothing is locked while it is packed.
         if let Some(bytes) = bytes {
-            let pressed = compressor.compress(&bytes).map_err(Error::store)?;
-            put(store, run, &bytes, pays(pressed, &bytes))?;
+            let pressed = if leans(&bytes, &said) {
+                press_beside(&bytes, &said, (LEANT_HARD, LEVEL))
+            } else {
+                let pressed = compressor.compress(&bytes).map_err(Error::store)?;
+                pays(pressed, &bytes).map(PressedBlock::alone)
+            };
+            put(store, run, &bytes, pressed)?;
         }
         done += run.iter().map(|block| block.size_bytes).sum::<u64>();
     }
@@ -57,7 +76,7 @@ fn blocks(session: &Session<'_>) -> Result<Vec<Block>> {
     // The fifth byte of a frame says whether a checksum is at its end.
     let sql = "SELECT id, source, start, size_bytes, encoding, seal, substr(data, 5, 1)
          FROM source_blocks ORDER BY source, start";
-    session.all(sql, [], |row| {
+    let blocks = session.all(sql, [], |row| {
         let (encoding, head): (i64, Vec<u8>) = (row.get(4)?, row.get(6)?);
         Ok(Block {
             id: row.get(0)?,
@@ -67,8 +86,36 @@ fn blocks(session: &Session<'_>) -> Result<Vec<Block>> {
             encoding,
             seal: row.get(5)?,
             is_packed: encoding == ZSTD && head.first().is_some_and(|head| head & 4 != 0),
+            says: Vec::new(),
         })
-    })
+    })?;
+    with_says(session, blocks)
+}
+
+/// The same, with what the records of each say. One that is packed as well as it may be need not know it.
+fn with_says(session: &Session<'_>, mut blocks: Vec<Block>) -> Result<Vec<Block>> {
+    if blocks.iter().all(|block| block.encoding == LEANT_HARD) {
+        return Ok(blocks);
+    }
+    let sql = "SELECT source, spans, content FROM commit_records
+         JOIN commits ON id = commit_id WHERE content IS NOT NULL AND intact!(commit_records)";
+    session.scan(sql, [], |row| {
+        let (source, content): (i64, i64) = (row.get(0)?, row.get(2)?);
+        for Span { offset, len } in unpack_spans(row.bytes(1)?)? {
+            let end = offset.saturating_add(len);
+            let is_before =
+                |block: &Block| (block.source, block.start + block.size_bytes) <= (source, offset);
+            let first = blocks.partition_point(is_before);
+            for block in &mut blocks[first..] {
+                if block.source != source || block.start >= end {
+                    break;
+                }
+                block.says.push(content);
+            }
+        }
+        Ok(true)
+    })?;
+    Ok(blocks)
 }
 
 /// The runs of neighbours that become one block each; what is as it will be is in none.
@@ -90,8 +137,16 @@ fn runs(blocks: Vec<Block>) -> Vec<Vec<Block>> {
         }
     }
     // One alone that did not pay to be packed does not now.
-    runs.retain(|run| {
-        run.len() > 1 || run.iter().any(|one| !one.is_packed && one.encoding == ZSTD)
+    runs.retain(|run| match &run[..] {
+        [one] => match one.encoding {
+            ZSTD => {
+                let leans = one.size_bytes >= LEANS_FROM_BYTES as u64 && !one.says.is_empty();
+                !one.is_packed || leans
+            }
+            LEANT => true,
+            _ => false,
+        },
+        _ => true,
     });
     runs
 }
@@ -104,7 +159,7 @@ fn bytes(session: &Session<'_>, run: &[Block]) -> Result<Option<Vec<u8>>> {
     for block in run {
         let found = session.first(sql, [block.id], |row| {
             let is_same = row.get::<i64>(3)? == block.seal;
-            let bytes = unpack(row.get(1)?, row.get(2)?, row.unsigned(0)?)?;
+            let bytes = session.unpack_block(row.get(1)?, row.get(2)?, row.unsigned(0)?)?;
             Ok(is_same.then_some(bytes))
         })?;
         match found.flatten() {
@@ -116,7 +171,7 @@ fn bytes(session: &Session<'_>, run: &[Block]) -> Result<Option<Vec<u8>>> {
 }
 
 /// Puts one block in the place of a run, unless somebody has changed that meanwhile.
-fn put(store: &Sqlite, run: &[Block], bytes: &[u8], pressed: Option<Vec<u8>>) -> Result<()> {
+fn put(store: &Sqlite, run: &[Block], bytes: &[u8], pressed: Option<PressedBlock>) -> Result<()> {
     let tx = Session::write(store)?;
     let here = "SELECT seal FROM source_blocks WHERE id = ?1 AND intact!(source_blocks)";
     for block in run {
@@ -130,16 +185,11 @@ fn put(store: &Sqlite, run: &[Block], bytes: &[u8], pressed: Option<Vec<u8>>) ->
     for block in others {
         tx.execute("DELETE FROM source_blocks WHERE id = ?1", [block.id])?;
     }
-    let (encoding, data) = packed(bytes, pressed);
+    let (encoding, data) = tx.pressed_block(bytes, pressed)?;
     tx.execute(
         "UPDATE source_blocks SET size_bytes = ?2, encoding = ?3, data = ?4,
              seal = sealed(id, source, start, ?2, ?3, ?4) WHERE id = ?1",
-        params![
-            first.id,
-            number(bytes.len() as u64),
-            encoding,
-            data.as_ref()
-        ],
+        params![first.id, number(bytes.len() as u64), encoding, data],
     )?;
     Box::new(tx).commit()
 }
@@ -202,7 +252,7 @@ mod tests {
         let (blocks_after, kept_after, bytes) = read();
         assert!(bytes == text && fingerprint(&bytes) == state.fingerprint);
         assert!(
-            blocks_before > 40 && blocks_after < 6,
+            blocks_before > 40 && blocks_after < 10,
             "{blocks_before} {blocks_after}"
         );
         assert!(kept_after < kept_before, "{kept_before:?} {kept_after:?}");

@@ -19,12 +19,13 @@ use crate::error::{Error, Result};
 const TABLES: &str = include_str!("../../../migrations/0001_repository.sql");
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 5] = [
+const ADDED: [&str; 6] = [
     AUTHORS,
     include_str!("../../../migrations/0004_activity.sql"),
     ORIGINS,
     USAGE_DETAILS,
     BILLED,
+    PACKS,
 ];
 
 const AUTHORS: &str = include_str!("../../../migrations/0003_authors.sql");
@@ -35,7 +36,10 @@ const USAGE_DETAILS: &str = include_str!("../../../migrations/0006_usage_details
 
 const BILLED: &str = include_str!("../../../migrations/0007_billed.sql");
 
-/// What a provider's own tools did was in no index of the formats before. The next search makes them anew.
+const PACKS: &str = include_str!("../../../migrations/0008_packs.sql");
+
+/// What a provider's own tools did was in no index of the formats before this one. The next search makes them anew.
+const INDEXED_ANEW: u32 = UPGRADED + 8;
 const FORGET_INDEXES: &str = "
     INSERT INTO search (search) VALUES ('delete-all');
     DELETE FROM words;
@@ -211,7 +215,9 @@ pub(super) fn upgrade(connection: &Connection) -> Result<()> {
         transaction
             .execute_batch(&tell_activity())
             .map_err(engine)?;
-        transaction.execute_batch(FORGET_INDEXES).map_err(engine)?;
+        if found < INDEXED_ANEW {
+            transaction.execute_batch(FORGET_INDEXES).map_err(engine)?;
+        }
         let now = PLAIN + (found - UPGRADED) % 2;
         let told = transaction.pragma_update(None, "user_version", now);
         told.map_err(engine)?;
@@ -222,10 +228,19 @@ pub(super) fn upgrade(connection: &Connection) -> Result<()> {
 /// The same for one that stays as it is: what it lacks is there for this connection, and empty.
 pub(super) fn complete(connection: &Connection) -> Result<()> {
     let added = added(format(connection)?);
-    for (at, table) in [(0, AUTHORS), (2, ORIGINS), (3, USAGE_DETAILS), (4, BILLED)] {
+    let beside = [
+        (0, AUTHORS),
+        (2, ORIGINS),
+        (3, USAGE_DETAILS),
+        (4, BILLED),
+        (5, PACKS),
+    ];
+    for (at, table) in beside {
         if added <= at {
             let (table, _) = table.split_once("CREATE INDEX").unwrap_or((table, ""));
             let beside = table.replace("CREATE TABLE", "CREATE TEMP TABLE");
+            // It would make a second table of numbers, in front of the file's own.
+            let beside = beside.replace("AUTOINCREMENT", "");
             connection.execute_batch(&beside).map_err(engine)?;
         }
     }
@@ -277,6 +292,11 @@ impl Session<'_> {
     /// Whether replies as they were billed last have no place here, likewise.
     pub(super) fn lacks_billed(&self) -> Result<bool> {
         Ok(added(self.format()?) < 5)
+    }
+
+    /// Whether packs have no place here, likewise.
+    pub(super) fn lacks_packs(&self) -> Result<bool> {
+        Ok(added(self.format()?) < 6)
     }
 
     fn format(&self) -> Result<u32> {

@@ -9,8 +9,8 @@ use std::time::Instant;
 use rusqlite::{CachedStatement, Params};
 
 use super::codec::{Key, Row, blob};
-use super::dictionary::Dictionary;
 use super::memo::Memo;
+use super::pack::{Holders, LeaningBlocks, OpenPack};
 use super::seal::written_out;
 use super::{Sqlite, engine, generation, waited};
 use crate::error::{Error, Result};
@@ -53,8 +53,11 @@ pub(super) struct Session<'a> {
     pub(super) last_purge: Cell<Option<Option<u64>>>,
     /// The last block of a source that was unpacked: spans come in order.
     pub(super) block: RefCell<Option<Block>>,
-    /// The dictionary that new bodies lean on, once someone asked.
-    pub(super) newest_dictionary: RefCell<Option<Option<Arc<Dictionary>>>>,
+    /// The pack that new bodies come to.
+    pub(super) open_pack: RefCell<Option<OpenPack>>,
+    /// The packs and blocks that hold pieces of messages, once something was erased here.
+    pub(super) holders: Holders,
+    pub(super) leaning_blocks: LeaningBlocks,
     /// What this transaction knows already.
     pub(super) memo: Memo,
     /// In a view, where the commits stand that refs were seen at.
@@ -106,7 +109,9 @@ impl<'a> Session<'a> {
             coming: RefCell::default(),
             last_purge: Cell::new(None),
             block: RefCell::new(None),
-            newest_dictionary: RefCell::default(),
+            open_pack: RefCell::default(),
+            holders: Holders::default(),
+            leaning_blocks: LeaningBlocks::default(),
             memo: Memo::default(),
             ends: RefCell::default(),
             gathering: RefCell::default(),
@@ -265,6 +270,7 @@ fn begin(store: &Sqlite, sql: &str) -> Result<()> {
 
 impl Tx for Session<'_> {
     fn commit(self: Box<Self>) -> Result<()> {
+        self.close_pack()?;
         Gathering::keep(&self.gathering, &*self)?;
         let connection = &self.store.connection;
         let is_in_file = connection.path().is_some_and(|path| !path.is_empty());
@@ -286,6 +292,9 @@ impl Drop for Session<'_> {
         let connection = &self.store.connection;
         if self.writes {
             self.store.writing.set(false);
+            if !self.committed.get() {
+                self.store.packs.forget();
+            }
         } else {
             self.store.open_views.set(self.store.open_views.get() - 1);
         }

@@ -2,7 +2,8 @@
 
 use rusqlite::params;
 
-use super::codec::{Row, blob, damaged, number, pack_spans, packed, unpack, unpack_spans};
+use super::codec::{self, LEVEL, Row, blob, damaged, number, pack_spans, unpack_spans};
+use super::said::{LEANT, leans, press_beside};
 use super::session::{Session, keyed};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashBytes, fingerprint};
@@ -12,9 +13,18 @@ use crate::store::lineage::Lineages;
 use crate::store::sources::{Block, bytes_of, must_be_newest, must_source, source_as_it_was};
 use crate::store::tables::BILLED;
 use crate::store::{
-    Cell, KeptBill, Memory, Records, RememberedMut, ResumeRow, SourceRow, SourceSize, SourceState,
-    Sources, SourcesMut, SourcesOf, rows,
+    BlockText, Cell, KeptBill, Memory, PressedBlock, Records, RememberedMut, ResumeRow, SourceRow,
+    SourceSize, SourceState, Sources, SourcesMut, SourcesOf, rows,
 };
+
+/// A block in fewer bytes, beside what its messages say.
+pub(super) fn press(block: &[u8], said: &BlockText) -> Option<PressedBlock> {
+    if leans(block, said) {
+        press_beside(block, said, (LEANT, LEVEL))
+    } else {
+        codec::press(block).map(PressedBlock::alone)
+    }
+}
 
 impl Session<'_> {
     /// The last block that begins at or before `at`.
@@ -28,7 +38,7 @@ impl Session<'_> {
                 Ok(Block {
                     source,
                     start: row.unsigned(0)?,
-                    bytes: unpack(row.get(2)?, row.get(3)?, row.unsigned(1)?)?,
+                    bytes: self.unpack_block(row.get(2)?, row.get(3)?, row.unsigned(1)?)?,
                 })
             },
         )
@@ -127,6 +137,10 @@ impl Sources for Session<'_> {
         bytes_of(self, &self.block, (id, span), |at| self.block_at(id, at))
     }
 
+    fn said(&self, commits: &[CommitHash]) -> Result<BlockText> {
+        self.said_at(commits)
+    }
+
     fn records(&self, commits: &[CommitHash]) -> Result<Vec<Records>> {
         let mut found = vec![Records::new(); commits.len()];
         let sql = keyed::<CommitHash>(
@@ -215,14 +229,14 @@ impl SourcesMut for Session<'_> {
         &self,
         id: u64,
         from: &SourceState,
-        (bytes, pressed): (&[u8], Option<Vec<u8>>),
+        (bytes, pressed): (&[u8], Option<PressedBlock>),
         fingerprint: &HashBytes,
     ) -> Result<()> {
         source_as_it_was(self, id, from)?;
         let start = from.size_bytes;
         let size = bytes.len() as u64;
         if !bytes.is_empty() {
-            let (encoding, data) = packed(bytes, pressed);
+            let (encoding, data) = self.pressed_block(bytes, pressed)?;
             self.execute(
                 "INSERT INTO sealed!(source_blocks)",
                 params![
@@ -231,7 +245,7 @@ impl SourcesMut for Session<'_> {
                     number(start),
                     number(size),
                     encoding,
-                    data.as_ref()
+                    data
                 ],
             )?;
         }
@@ -285,6 +299,7 @@ impl SourcesMut for Session<'_> {
         // Blocks and records go with their source.
         self.execute("DELETE FROM sources WHERE id = ?1", [number(id)])?;
         self.block.replace(None);
+        self.leaning_blocks.forget();
         self.memo.forget();
         Ok(())
     }

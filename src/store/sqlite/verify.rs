@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Sqlite;
-use super::codec::{Row, unpack};
+use super::codec::Row;
 use super::schema::{AT_COMMITS, LAST_TIME, laid_out};
 use super::session::Session;
 use crate::error::{Error, Result};
@@ -69,6 +69,9 @@ fn schema(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
     }
     if session.lacks_authors()? {
         wanted.execute("DROP TABLE authors", [])?;
+    }
+    if session.lacks_packs()? {
+        wanted.execute("DROP TABLE packs", [])?;
     }
     if session.lacks_billed()? {
         wanted.execute("DROP TABLE billed", [])?;
@@ -242,7 +245,7 @@ fn sources(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
              WHERE source = ?1 ORDER BY start";
         session.scan(blocks, [id], |row| {
             let (start, len) = (row.unsigned(0)?, row.unsigned(1)?);
-            let bytes = unpack(row.get(2)?, row.get(3)?, len).ok();
+            let bytes = session.unpack_block(row.get(2)?, row.get(3)?, len).ok();
             whole = whole.filter(|end| *end == start).and(bytes).map(|bytes| {
                 read.update(&bytes);
                 start + len

@@ -1,7 +1,7 @@
 -- A repository of the format numbered 21, as it was before its tables were written down in one file: what is in
 -- it must stay readable, and a new one has the same tables.
 PRAGMA application_id = 1414677332;
-PRAGMA user_version = 32;
+PRAGMA user_version = 34;
 CREATE TABLE contents (
     id         INTEGER PRIMARY KEY,
     hash       BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -218,6 +218,14 @@ CREATE TABLE dictionaries (
     id         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id > 1),
     trained    INTEGER NOT NULL,
     offered    INTEGER NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    data       BLOB    NOT NULL,
+    seal       INTEGER NOT NULL
+) STRICT;
+CREATE TABLE packs (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    first      INTEGER NOT NULL,
+    last       INTEGER NOT NULL,
     size_bytes INTEGER NOT NULL,
     data       BLOB    NOT NULL,
     seal       INTEGER NOT NULL
