@@ -74,7 +74,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       audit        List what a compaction took away, and what of it is still there
       blame        Say where messages came from
     Make it smaller
-      shrink       Make the context fit: tool outputs first, then the oldest messages
+      shrink       Make the context fit: tool outputs first, then old messages
       prune        Replace old, big tool outputs with one line each; the calls stay
       drop         Hide the messages, or parts of messages, that you name
       truncate     Hide the oldest messages; the task and pinned ones stay

@@ -278,7 +278,10 @@ fn no_format_brings_back_what_was_erased() {
     let mut tried = 0;
     for file in files {
         let file = file.expect("a file").path();
-        if file.extension().is_none() {
+        // Rows of a database, and a session of many files, as the importer joins them.
+        let joined = ["agno/session.json", "strands/session.json"];
+        let is_joined = joined.iter().any(|name| file.ends_with(name));
+        if file.extension().is_none() || is_joined {
             continue;
         }
         let repo = Repo::ephemeral().expect("a repository");

@@ -25,7 +25,7 @@ Settings of the repository, with their defaults in brackets:
   author.name        who commits here; on a server it is not kept in the repository [yours, if it is set]
   budget.day         what the replies of a day may cost, in US dollars: tract status and tract cost --check show it. DIRECTORY=AMOUNT is of what ran in a directory, by its full path; several with commas between: 20,/home/mara/shop=5 [none]
   budget.month       the same of a month [none]
-  budget.tell        true: tract guard --hook tells an agent once four fifths of budget.day or budget.month are used up [false]
+  budget.tell        true: tract guard --hook warns an agent at 80% of these two. [false]
   budget.max         how many tokens a context should not exceed, such as 128k
   budget.action      what happens to a commit beyond that: warn; refuse (nothing is committed, exit code 1); truncate (the oldest exchanges are hidden); prune (old tool outputs are replaced); compact:CMD (CMD summarises what is old); or several with commas between, each for where the one before did not keep the budget: compact:CMD,truncate [warn]
   budget.target      what truncate leaves, in tokens or in percent of budget.max [80%]

@@ -10,7 +10,7 @@ use crate::render::Share;
 use crate::repo::{On, Repo};
 use crate::rewrite::{Limits, Marker, Prune, Shrink};
 
-/// Make the context fit: tool outputs first, then the oldest messages
+/// Make the context fit: tool outputs first, then old messages
 ///
 /// Only as many old tool outputs as it takes become one line each, as prune does it. The newest two turns are left
 /// alone. The newest 40,000 tokens of tool output before them go last. While the provider's prompt cache is warm, the

@@ -236,8 +236,18 @@ pub(super) fn response(content: &[Part], remarks: &mut Remarks) -> String {
     match content {
         [] => "null".to_owned(),
         [Part::Text { text }] => quoted(text),
-        parts => array(parts.iter().filter_map(|part| piece(part, remarks))),
+        // A list of blocks that nobody knows would be a text.
+        parts => array(parts.iter().filter_map(|part| match part {
+            Part::Opaque { provider, data } => Some(wrapped(provider, data)),
+            part => piece(part, remarks),
+        })),
     }
+}
+
+/// A block that another reader need not know.
+fn wrapped(provider: &str, data: &str) -> String {
+    let block = Object::typed(OPAQUE).string("provider", provider);
+    block.string("content", data).finish()
 }
 
 /// A part; none of what says nothing.
@@ -301,9 +311,7 @@ fn piece(part: &Part, remarks: &mut Remarks) -> Option<String> {
         Part::Opaque { provider, data } if provider == PROVIDER && type_of(data).is_some() => {
             return Some(data.clone());
         }
-        Part::Opaque { provider, data } => Object::typed(OPAQUE)
-            .string("provider", provider)
-            .string("content", data),
+        Part::Opaque { provider, data } => return Some(wrapped(provider, data)),
     };
     Some(object.finish())
 }

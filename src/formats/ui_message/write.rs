@@ -440,6 +440,12 @@ fn output(content: &[Part], remarks: &mut Remarks) -> String {
             Part::Image(media) | Part::File(media) => match &media.source {
                 MediaSource::Base64(data) => {
                     let media_type = media.media_type.as_deref();
+                    if media.name.is_some() || media.detail.is_some() {
+                        remarks.add("the name or detail of a file of a result");
+                    }
+                    if media_type.is_none() {
+                        remarks.say("a file of a result has no type: it was written as one of any");
+                    }
                     Object::typed("media")
                         .string("data", data)
                         .string("mediaType", media_type.unwrap_or(part::UNKNOWN_TYPE))
