@@ -305,7 +305,7 @@ class Methods:
         return self._ask("annotate", {"revs": revs, "pin": pin, "skip": skip, "normal": normal, "reason": reason, "dry_run": dry_run, "expect": expect})
 
     def shrink(self, to: Optional[Union[str, float]] = None, *, by_our_count: Optional[bool] = None, marker: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
-        """Make the context fit: old tool outputs first, then the oldest messages.
+        """Make the context fit: tool outputs first, then old messages.
 
         - `to`: The tokens that are to be enough, or P% of budget.max, by the provider's count; by default budget.max
         - `by_our_count`: Measure by tract's own count, not by the provider's
@@ -976,7 +976,7 @@ class AsyncMethods:
         return await self._ask("annotate", {"revs": revs, "pin": pin, "skip": skip, "normal": normal, "reason": reason, "dry_run": dry_run, "expect": expect})
 
     async def shrink(self, to: Optional[Union[str, float]] = None, *, by_our_count: Optional[bool] = None, marker: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
-        """Make the context fit: old tool outputs first, then the oldest messages.
+        """Make the context fit: tool outputs first, then old messages.
 
         - `to`: The tokens that are to be enough, or P% of budget.max, by the provider's count; by default budget.max
         - `by_our_count`: Measure by tract's own count, not by the provider's

@@ -528,15 +528,15 @@ class AnnotateParams(_AnnotateParams, total=False):
 
 
 class ShrinkParams(TypedDict, total=False):
-    """Make the context fit: old tool outputs first, then the oldest messages
+    """Make the context fit: tool outputs first, then old messages
     
-    Only as many old, big tool outputs as it takes become one line each, as prune does it; the newest two turns are
-    left alone, and so are the newest 40,000 tokens of tool output before them. While the provider's prompt cache is warm, the newest
-    of the others go first: the beginning stays as it is, and the next request costs less. With a cold cache the oldest go
-    first. If all of them are not enough, the oldest messages go too, as truncate does it: the task, system messages and
-    pinned messages stay.
+    Only as many old tool outputs as it takes become one line each, as prune does it. The newest two turns are left
+    alone. The newest 40,000 tokens of tool output before them go last. While the provider's prompt cache is warm, the
+    newest of the others go first. The beginning then stays as it is, and the next request costs less. With a cold cache
+    the oldest go first.
     
-    All of it is one operation: undo brings everything back. See also: compact (a summary in place of what is old)."""
+    If all of them are not enough, the oldest messages go too, as truncate does it. The task, system messages and pinned
+    messages stay. All of it is one operation: undo brings everything back. See also: compact (a summary in place of what is old)."""
     to: Optional[Union[str, float]]
     """The tokens that are to be enough, or P% of budget.max, by the provider's count; by default budget.max"""
     by_our_count: bool
