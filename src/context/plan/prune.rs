@@ -29,8 +29,8 @@ impl Default for Limits {
     }
 }
 
-/// Puts a stub in the place of each of the [`outputs`], the oldest first, until they have saved enough. None: it would
-/// save too little.
+/// Puts a stub in the place of each old tool output, the oldest first, until they have saved enough; see `outputs`. None:
+/// it would save too little.
 pub fn prune(
     input: &PlanInput,
     limits: Limits,
