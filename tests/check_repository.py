@@ -125,6 +125,8 @@ def varints(data):
 
 # In a summary, in place of a number that is not known, and before the settings.
 NOT_KNOWN = 2**64 - 1
+# What stands before what works in the background.
+BACKGROUND = 2**64 - 2
 
 
 def varints_of(data, count):
@@ -872,7 +874,9 @@ class Checker:
             _, data = varints_of(data, 1)
         while data:
             (step,), data = varints_of(data, 1)
-            if step == NOT_KNOWN:
+            if step == BACKGROUND:
+                data = self.background(data)
+            elif step == NOT_KNOWN:
                 break
         else:
             return True
@@ -882,6 +886,21 @@ class Checker:
             settings[data[:length].decode()] = data[length : length + 32].hex()
             data = data[length + 32 :]
         return settings == order.settings
+
+    def background(self, data):
+        """Reads what works in the background; what is behind it."""
+        (covered, count), data = varints_of(data, 2)
+        for _ in range(count):
+            (called, at, length), data = varints_of(data, 3)
+            if not called <= at < covered or len(data) < length:
+                raise Damaged("work in the background that is nowhere")
+            data[:length].decode()
+            data = data[length:]
+        (count,), data = varints_of(data, 1)
+        calls, data = varints_of(data, count)
+        if calls != sorted(set(calls)) or any(at >= covered for at in calls):
+            raise Damaged("calls that are nowhere")
+        return data
 
     def summaries(self, counts, places):
         """Contexts summed up: totals, hides, roles and the largest message."""

@@ -225,15 +225,23 @@ pub fn foresee(
     let others: [&dyn Plan; 2] = [&Truncate::new(reach), &usual_prune(repo)?];
     let options = options(app, repo, true)?;
     let (wanted, would) = repo.foretell(call, &options, plan, &others)?;
+    Ok((wanted?, gentler([name, "prune"], would)?))
+}
+
+/// What each of these commands would reach; one that cannot reach anything is left out.
+pub fn gentler(
+    names: [&'static str; 2],
+    would: Vec<Option<std::result::Result<Surgery, Error>>>,
+) -> Result<Gentler> {
     let mut gentler = Vec::new();
-    for (name, would) in [name, "prune"].into_iter().zip(would) {
+    for (name, would) in names.into_iter().zip(would) {
         match would {
             // It cannot, so there is nothing to compare with.
             Some(Err(Error::CannotFit { .. })) => {}
             would => gentler.push((name, would.transpose()?)),
         }
     }
-    Ok((wanted?, gentler))
+    Ok(gentler)
 }
 
 /// `the first 3 messages stay as they are: 412 tokens, 12%`.

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 use crate::context::laws::history::{CONTENTS, History, histories, message};
 use crate::hash::CommitHash;
+use crate::model::background::{KnownStart, KnownWork};
 use crate::model::tokens::{Counter, context_total};
 use crate::model::{
     Draft, Encoding, EntryId, Message, Millis, Operation, Part, RefName, RefValue, Role,
@@ -512,7 +513,17 @@ fn a_summary_that_is_another_contexts_is_damage_and_goes_where_it_is_mended() {
     let settings = set_by_others.settings.as_mut().expect("looked for");
     assert_eq!(settings.len(), 1);
     settings.insert("model".into(), CommitHash::of("nobody"));
-    for wrong in [of_others, too_few, set_by_others] {
+    let mut run_by_others = right.clone();
+    run_by_others.background = Some(KnownWork {
+        covered: 3,
+        open: vec![KnownStart {
+            called: 0,
+            at: 1,
+            id: "b1".into(),
+        }],
+        calls: Vec::new(),
+    });
+    for wrong in [of_others, too_few, set_by_others, run_by_others] {
         let tx = repo.store.write().expect("the lock");
         tx.put_summary(&tip, Encoding::default(), &wrong)
             .expect("kept");

@@ -11,6 +11,7 @@ use crate::hash::CommitHash;
 use crate::model::background::{KnownStart, KnownWork, OpenWork, Register};
 use crate::model::{Encoding, EntryId, Message};
 use crate::repo::load;
+use crate::repo::standouts::joined;
 use crate::store::{Appended, Facts, View};
 
 /// How many messages before a start its call stands at most.
@@ -48,7 +49,7 @@ pub(crate) fn gone_on(
 ) -> Result<(Vec<OpenWork<Place>>, KnownWork)> {
     let mut looked = BTreeSet::from_iter(known.calls.iter().copied());
     looked.extend(known.open.iter().flat_map(|start| [start.called, start.at]));
-    let before = messages(view, tip, looked)?;
+    let before = messages(view, tip, &looked)?;
     let mut register = Register::default();
     for depth in &known.calls {
         take(&mut register, before.get(depth));
@@ -111,18 +112,19 @@ fn begun(start: &KnownStart, said: &HashMap<u64, Said>) -> Option<OpenWork<Place
     open.find(|work| work.id == start.id)
 }
 
-/// The messages at these depths that can tell anything.
+/// The messages at these depths that can tell anything. Those between them are not looked at, however many there are.
 fn messages(
     view: &dyn View,
     tip: &CommitHash,
-    depths: BTreeSet<u64>,
+    depths: &BTreeSet<u64>,
 ) -> Result<HashMap<u64, Said>> {
-    let (Some(first), Some(last)) = (depths.first(), depths.last()) else {
-        return Ok(HashMap::new());
-    };
-    let near = *first..last + 1;
-    let found = said(view, tip, near, |one| depths.contains(&one.depth))?;
-    Ok(found.into_iter().map(|it| (it.0.depth, it)).collect())
+    let mut found = HashMap::new();
+    let each = depths.iter().map(|depth| *depth..depth + 1);
+    for near in joined(each.collect(), BEFORE) {
+        let some = said(view, tip, near, |one| depths.contains(&one.depth))?;
+        found.extend(some.into_iter().map(|it| (it.0.depth, it)));
+    }
+    Ok(found)
 }
 
 fn said(
@@ -152,7 +154,7 @@ mod tests {
 
     use super::*;
     use crate::model::{Draft, Part, Role};
-    use crate::repo::{Call, CommitOptions, Repo};
+    use crate::repo::{Call, CommitOptions, On, Repo};
 
     /// What one message of a conversation does with the piece of work of this number.
     #[derive(Clone, Copy, Debug)]
@@ -243,7 +245,6 @@ mod tests {
             let said: Vec<Draft> = said.collect();
             let done = repo.commit(Call::default(), &said, &CommitOptions::default());
             let tip = done.expect("commits").last().expect("some").hash;
-            repo.second_reading()?;
             let view = repo.store.read().expect("a view");
             let end = said.len() as u64;
             let look = |known: &KnownWork, until| {
@@ -256,9 +257,20 @@ mod tests {
             }
             let whole = look(&KnownWork::default(), end);
             prop_assert_eq!(&look(&known, end), &whole);
-            let mut wrong = whole.1;
+            let mut wrong = whole.1.clone();
             wrong.calls.push(end);
             prop_assert!(!is_sound(&*view, &tip, &wrong, Some(&known)).expect("held against it"));
+            drop(view);
+            // It is read as it is kept, by the second reader too.
+            let encoding = Encoding::default();
+            let mut summary = repo.status(&On::Head, encoding).expect("told").summary;
+            summary.background = Some(whole.1);
+            let tx = repo.store.write().expect("the lock");
+            tx.put_summary(&tip, encoding, &summary).expect("kept");
+            tx.commit().expect("durable");
+            let found = repo.fsck(false, &mut |_| Ok(())).expect("checked");
+            prop_assert!(!found.is_damaged(), "{found:?}");
+            repo.second_reading()?;
         }
     }
 }

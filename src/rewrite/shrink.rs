@@ -69,9 +69,7 @@ impl Shrink {
             marker: Marker::Default,
         }
     }
-}
 
-impl Shrink {
     /// The outputs in the order in which they go: the newest that a prune would leave alone come last, the oldest of them
     /// first.
     fn outputs(&self, input: &PlanInput, encoding: Encoding) -> Vec<(u64, GonePart)> {

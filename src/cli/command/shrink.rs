@@ -36,13 +36,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         return Ok(());
     }
     if args.dry_run {
-        let mut gentler = Vec::new();
-        for (name, would) in ["prune", "truncate"].into_iter().zip(others) {
-            match would {
-                Some(Err(Error::CannotFit { .. })) => {}
-                would => gentler.push((name, would.transpose()?)),
-            }
-        }
+        let gentler = outcome::gentler(["prune", "truncate"], others)?;
         outcome::foretell(app, "shrink", &done, &gentler)?;
         return outcome::foretell_facts(app, &repo, call, &shrink);
     }
