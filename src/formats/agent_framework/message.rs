@@ -4,11 +4,15 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
+use crate::formats::shared::document::Said;
 use crate::formats::shared::parts::{self, checked, said};
-use crate::model::{MediaSource, Message, Millis, Part, Role, Usage, UsageDetail, UsageRecord};
+use crate::model::{MediaSource, Message, Part, Role, Usage, UsageDetail, UsageRecord};
 use crate::wire::json::{Raw, decode, string, text_or_json};
 use crate::wire::usage::Numbers;
 use crate::wire::{Notes, media};
+
+/// What a record is called that says nothing.
+const EMPTY: &str = "empty message";
 
 lazy! {
     struct Record { role, contents, author_name, created_at }
@@ -19,14 +23,6 @@ lazy! {
     }
 
     struct Beside { filename }
-}
-
-/// What a record says.
-#[derive(Default)]
-pub(super) struct Said {
-    pub(super) messages: Vec<Message>,
-    pub(super) time: Option<Millis>,
-    pub(super) usage: Option<UsageRecord>,
 }
 
 /// Reads a message: what tools gave in it is another one.
@@ -76,7 +72,9 @@ pub(super) fn read(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     Ok(Said {
         time: parts::time(record.created_at),
         usage: counted.filter(|_| role == Role::Assistant),
+        kind: EMPTY.to_owned(),
         messages,
+        ..Said::default()
     })
 }
 

@@ -11,7 +11,6 @@ use crate::formats::shared::histories;
 use crate::formats::shared::records::Held;
 use crate::formats::shared::spans::members;
 use crate::formats::shared::teller::Teller;
-use crate::model::Role;
 
 /// The member of a session that holds what each provider of context keeps.
 const STATE: &str = "state";
@@ -67,18 +66,8 @@ impl Document for History {
     }
 
     fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
-        let Some(mut said) = teller.read(at, message::read)? else {
-            return Ok(());
-        };
-        if said.messages.is_empty() {
-            teller.end.other("empty message");
-        }
-        for message in said.messages {
-            let is_reply = message.role == Role::Assistant;
-            let usage = said.usage.take_if(|_| is_reply);
-            teller.append(message, at, said.time, usage)?;
-        }
-        Ok(())
+        let said = teller.read(at, message::read)?;
+        said.map_or(Ok(()), |said| teller.tell(said, at).map(drop))
     }
 }
 

@@ -58,7 +58,7 @@ impl Document for Thread {
 
     fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
         let said = teller.read(at, |raw, notes| said(raw, &self.times, notes))?;
-        said.map_or(Ok(()), |said| teller.tell(said, at))
+        said.map_or(Ok(()), |said| teller.tell(said, at).map(drop))
     }
 }
 

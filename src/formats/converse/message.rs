@@ -4,12 +4,16 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
+use crate::formats::shared::document::Said;
 use crate::formats::shared::head::Keys;
 use crate::formats::shared::parts::{self, checked, said};
 use crate::model::{MediaSource, Message, Part, Role, Usage, UsageDetail, UsageRecord, base64};
 use crate::wire::json::{Raw, decode, string, tight, word};
 use crate::wire::usage::Numbers;
 use crate::wire::{Notes, anthropic, media};
+
+/// What a record is called that says nothing.
+const EMPTY: &str = "empty message";
 
 lazy! {
     struct Record { role, content, metadata }
@@ -64,12 +68,6 @@ pub(super) fn is_message(object: &Keys<'_>) -> bool {
     is_role && blocks.any(|block| !block.has("type") && block.has_any(&BLOCKS))
 }
 
-/// What a record says.
-pub(super) struct Said {
-    pub(super) messages: Vec<Message>,
-    pub(super) usage: Option<UsageRecord>,
-}
-
 /// Reads a message: what tools gave in it is another one.
 pub(super) fn read(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     let record: Record<'_> =
@@ -90,7 +88,9 @@ pub(super) fn read(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     let beside: Beside<'_> = decode(record.metadata).unwrap_or_default();
     Ok(Said {
         usage: usage(beside.usage).filter(|_| role == Role::Assistant),
+        kind: EMPTY.to_owned(),
         messages,
+        ..Said::default()
     })
 }
 

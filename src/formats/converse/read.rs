@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-use super::message::{self, Said};
+use super::message;
 use super::{AGENT, SESSION};
 use crate::error::Result;
-use crate::formats::shared::document::{Document, Member, ObjectTeller};
+use crate::formats::shared::document::{Document, Member, ObjectTeller, Said};
 use crate::formats::shared::head::Keys;
 use crate::formats::shared::histories::History;
 use crate::formats::shared::parts::{self, said, time};
 use crate::formats::{Action, Cover, HideStep, Step, StepEntry};
-use crate::model::{HideKind, Message, Millis, Role};
+use crate::model::{HideKind, Message};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, array, decode, quoted, string};
 
@@ -55,20 +55,12 @@ impl Document for Chat {
     }
 
     fn begin(&mut self, _: &[Range<usize>], teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
-        teller.open()?;
-        let Some((system, at)) = self.system.take() else {
-            return Ok(());
-        };
-        teller.end.absent.retain(|what| what != "system prompt");
-        let step = Step::append(system, teller.text.span(&at));
-        teller.step(step).map(drop)
+        teller.begin_with(self.system.take())
     }
 
     fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
-        if let Some(said) = teller.read(at, message::read)? {
-            say(said, None, at, teller)?;
-        }
-        Ok(())
+        let said = teller.read(at, message::read)?;
+        said.map_or(Ok(()), |said| teller.tell(said, at).map(drop))
     }
 }
 
@@ -116,28 +108,6 @@ fn limits(raw: &RawValue, teller: &mut ObjectTeller<'_, '_>) {
     for (key, raw) in settings {
         teller.set(key, raw.map(|raw| raw.get().to_owned()));
     }
-}
-
-/// Tells of what a record says; gives the entries that it makes.
-fn say(
-    said: Said,
-    time: Option<Millis>,
-    at: &Range<usize>,
-    teller: &mut ObjectTeller<'_, '_>,
-) -> Result<Vec<StepEntry>> {
-    let Said {
-        messages,
-        mut usage,
-    } = said;
-    if messages.is_empty() {
-        teller.end.other("empty message");
-    }
-    let mut entries = Vec::new();
-    for message in messages {
-        let usage = usage.take_if(|_| message.role == Role::Assistant);
-        entries.push(teller.append(message, at, time, usage)?);
-    }
-    Ok(entries)
 }
 
 /// An agent of a session of Strands.
@@ -194,7 +164,7 @@ impl Document for Agent {
     fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
         let found = teller.read(at, record)?;
         let entries = match found {
-            Some((said, time)) => say(said, time, at, teller)?,
+            Some(said) => teller.tell(said, at)?,
             None => Vec::new(),
         };
         self.entries.push(entries);
@@ -224,11 +194,14 @@ impl Document for Agent {
 }
 
 /// A message's file: what was put in its place counts, where something was.
-fn record(raw: &RawValue, notes: &mut Notes) -> Result<(Said, Option<Millis>), String> {
+fn record(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     lazy! { struct Kept { message, redacted = "redact_message", created_at } }
     let kept: Kept<'_> =
         serde_json::from_str(raw.get()).map_err(|error| format!("a message: {error}"))?;
     let message = kept.redacted.or(kept.message);
     let message = message.ok_or_else(|| "a file without a message".to_owned())?;
-    Ok((message::read(message, notes)?, time(kept.created_at)))
+    Ok(Said {
+        time: time(kept.created_at),
+        ..message::read(message, notes)?
+    })
 }

@@ -47,7 +47,7 @@ impl Document for Chat {
 
     fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
         let said = teller.read(at, |raw, _| said(raw, &mut self.made))?;
-        said.map_or(Ok(()), |said| teller.tell(said, at))
+        said.map_or(Ok(()), |said| teller.tell(said, at).map(drop))
     }
 }
 

@@ -255,18 +255,40 @@ impl<'t, 's> ObjectTeller<'t, 's> {
         self.teller.sink.problem(problem)
     }
 
-    /// Tells of what a record says.
-    pub(in crate::formats) fn tell(&mut self, said: Said, at: &Range<usize>) -> Result<()> {
+    /// Opens the session, and tells the instructions that stand beside its messages.
+    pub(in crate::formats) fn begin_with(
+        &mut self,
+        system: Option<(Message, Range<usize>)>,
+    ) -> Result<()> {
+        self.teller.open()?;
+        let Some((system, at)) = system else {
+            return Ok(());
+        };
+        self.teller
+            .end
+            .absent
+            .retain(|what| what != "system prompt");
+        let step = Step::append(system, self.text.span(&at));
+        self.teller.step(step).map(drop)
+    }
+
+    /// Tells of what a record says; gives the entries that it makes.
+    pub(in crate::formats) fn tell(
+        &mut self,
+        said: Said,
+        at: &Range<usize>,
+    ) -> Result<Vec<StepEntry>> {
         self.set("model", said.model);
         if said.messages.is_empty() {
             self.teller.end.other(said.kind);
         }
-        for message in said.messages {
+        let messages = said.messages.into_iter();
+        let tell = |message: Message| {
             let usage = said.usage.clone();
             let usage = usage.filter(|_| message.role == Role::Assistant);
-            self.append(message, at, said.time, usage)?;
-        }
-        Ok(())
+            self.append(message, at, said.time, usage)
+        };
+        messages.map(tell).collect()
     }
 
     /// Tells of a message at the end, by a record.

@@ -42,7 +42,7 @@ impl Document for Run {
 
     fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
         let said = teller.read(at, said)?;
-        said.map_or(Ok(()), |said| teller.tell(said, at))
+        said.map_or(Ok(()), |said| teller.tell(said, at).map(drop))
     }
 
     fn finish(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {

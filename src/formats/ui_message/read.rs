@@ -5,21 +5,20 @@ use std::ops::Range;
 use super::message;
 use super::{MESSAGES, THREAD};
 use crate::error::Result;
-use crate::formats::Step;
 use crate::formats::otel;
 use crate::formats::shared::chat::is_in_parts;
 use crate::formats::shared::document::{Document, Member, ObjectTeller};
 use crate::formats::shared::head::Keys;
 use crate::formats::shared::histories::History;
 use crate::formats::shared::parts::time;
-use crate::model::{Message, Part, Role};
+use crate::model::{Message, Role};
 use crate::wire::json::{decode, quoted, string};
 
 /// A list of messages, or what a program has around it.
 #[derive(Default)]
 pub(super) struct Chat {
     /// The system prompt, and where it stands.
-    system: Option<(String, Range<usize>)>,
+    system: Option<(Message, Range<usize>)>,
 }
 
 impl Document for Chat {
@@ -31,7 +30,10 @@ impl Document for Chat {
             ("id" | "chatId" | "threadId", Some(id)) => teller.name(Some(id)),
             ("title", title) => teller.end.title = title,
             ("model", Some(model)) => teller.set("model", Some(quoted(&model))),
-            ("system", Some(system)) => self.system = Some((system, member.at.clone())),
+            ("system", Some(system)) => {
+                let message = Message::text(Role::System, system);
+                self.system = Some((message, member.at.clone()));
+            }
             ("createdAt", _) => teller.start.descent.begun = time(Some(member.raw)),
             (key, _) => {
                 teller.end.other(key);
@@ -42,14 +44,7 @@ impl Document for Chat {
     }
 
     fn begin(&mut self, _: &[Range<usize>], teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
-        teller.open()?;
-        let Some((system, at)) = self.system.take() else {
-            return Ok(());
-        };
-        teller.end.absent.retain(|what| what != "system prompt");
-        let message = Message::new(Role::System, vec![Part::text(system)]);
-        let step = Step::append(message, teller.text.span(&at));
-        teller.step(step).map(drop)
+        teller.begin_with(self.system.take())
     }
 
     fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
