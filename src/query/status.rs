@@ -205,7 +205,8 @@ impl Repo {
         };
         let tail = Tail::of_outline(&*view, &outline, summary.total, encoding)?;
         let provider = provider::says_of(&*view, tip, &tail, encoding)?;
-        if summary.total.messages >= KEPT_EACH as u64 {
+        // Where nothing is kept of a long conversation, the next look would read it from the start again.
+        if summary.total.messages + summary.hidden >= KEPT_EACH as u64 {
             let (known, background) = match view.newest_summary(tip, encoding)? {
                 Some((_, kept)) => (kept.standouts, kept.background),
                 None => (None, None),

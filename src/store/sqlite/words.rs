@@ -167,11 +167,14 @@ impl Session<'_> {
         let mut tail = Gathered::since(self.last_weighed()?);
         self.gather_before(&mut tail, i64::MAX, u64::MAX)?;
         let paths = self.paths(tips)?;
-        let on_paths = is_narrow
-            .then(|| self.contents_on(tips, &paths))
-            .transpose()?;
-        let may_be = |id| on_paths.as_ref().is_none_or(|all| all.contains(&id));
-        let best = best(self, &tail, ranking, &may_be)?;
+        let mut on_paths = None;
+        let mut may_be = |id: i64| {
+            if is_narrow && on_paths.is_none() {
+                on_paths = Some(self.contents_on(tips, &paths)?);
+            }
+            Ok(on_paths.as_ref().is_none_or(|all| all.contains(&id)))
+        };
+        let best = best(self, &tail, ranking, &mut may_be)?;
         let is_all = best.contents.len() < ranking.most;
         let mut named = Vec::with_capacity(best.contents.len());
         let name = "SELECT hash FROM contents WHERE id = ?1 AND intact!(contents)";

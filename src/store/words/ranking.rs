@@ -31,12 +31,12 @@ pub(in crate::store) struct Best {
     pub(in crate::store) rarity: Vec<f32>,
 }
 
-/// The contents that are asked for, of which `may_be` holds.
+/// The contents that are asked for, of which `may_be` holds. It is asked of those alone that rank high enough.
 pub(in crate::store) fn best(
     shelf: &impl Shelf,
     tail: &Gathered,
     ranking: Ranking<'_>,
-    may_be: &dyn Fn(i64) -> bool,
+    may_be: &mut dyn FnMut(i64) -> Result<bool>,
 ) -> Result<Best> {
     let asked = asked(ranking);
     let mut spans: Vec<(i64, i64)> = Vec::new();
@@ -66,17 +66,18 @@ pub(in crate::store) fn best(
 
     let needed = asked.iter().filter(|one| one.is_needed).count() as u8;
     let mut best: BinaryHeap<Reverse<(u32, i64)>> = BinaryHeap::new();
-    let mut offer = |id: i64, cell: Cell| {
+    let mut offer = |id: i64, cell: Cell| -> Result<()> {
         // Scores are not negative, so that their bits are in their order.
         let key = (cell.score.to_bits(), id);
         let is_worse =
             best.len() >= ranking.most && best.peek().is_none_or(|Reverse(worst)| key <= *worst);
-        if cell.score > 0.0 && cell.needed == needed && !is_worse && may_be(id) {
+        if cell.score > 0.0 && cell.needed == needed && !is_worse && may_be(id)? {
             best.push(Reverse(key));
             if best.len() > ranking.most {
                 best.pop();
             }
         }
+        Ok(())
     };
     let weigh = |cell: &mut Cell, at: usize, level: u8| {
         let (one, seen) = (&asked[at], at as u8 + 1);
@@ -104,7 +105,7 @@ pub(in crate::store) fn best(
                 of_one
                     .iter()
                     .for_each(|(_, at, level)| weigh(&mut cell, *at, *level));
-                offer(of_one[0].0, cell);
+                offer(of_one[0].0, cell)?;
             }
             continue;
         }
@@ -113,7 +114,7 @@ pub(in crate::store) fn best(
             weigh(&mut cells[(id - since - 1) as usize], at, level);
         }
         for (cell, id) in cells.into_iter().zip(since + 1..) {
-            offer(id, cell);
+            offer(id, cell)?;
         }
     }
     let mut contents: Vec<(u32, i64)> = best.into_iter().map(|Reverse(key)| key).collect();

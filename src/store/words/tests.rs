@@ -77,7 +77,7 @@ fn having(shelf: &Memory, tail: &Gathered, word: &str) -> BTreeSet<i64> {
         role: None,
         most: usize::MAX,
     };
-    let best = best(shelf, tail, ranking, &|_| true).expect("ranked");
+    let best = best(shelf, tail, ranking, &mut |_| Ok(true)).expect("ranked");
     best.contents.into_iter().map(|(id, _)| id).collect()
 }
 
