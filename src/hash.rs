@@ -5,6 +5,7 @@
 //! knowledge of what a message or a commit holds.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
 use serde::Serialize;
@@ -138,8 +139,16 @@ pub(crate) use as_text;
 macro_rules! hash_type {
     ($(#[$doc:meta])* $name:ident, $domain:expr) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub struct $name(HashBytes);
+
+        /// By its first eight bytes: of a hash any eight are as good.
+        impl Hash for $name {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                let first = self.0.first_chunk().expect("a hash has 32 bytes");
+                state.write_u64(u64::from_le_bytes(*first));
+            }
+        }
 
         impl $name {
             /// The hash of an object's canonical bytes.

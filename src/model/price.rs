@@ -12,6 +12,7 @@ use genai_prices::{Calculator, PriceCalculation, PriceRequest, Usage as Counted,
 use super::model_name::{Spelling, spellings};
 use super::{Millis, Usage, UsageDetail};
 use crate::error::{Error, Result};
+use crate::hash::{fingerprint, hex};
 
 /// Where the list that comes with the program is from, and the day on which that was published, by the index of
 /// crates.io: the list itself bears no date.
@@ -183,6 +184,8 @@ impl fmt::Display for ModelNames {
 /// A list of prices.
 pub struct Prices {
     list: List,
+    /// What the list is known again by; empty where there is none.
+    tag: String,
     names: ModelNames,
     /// The names of models that were looked up, as lists may have them: there are few, and replies by the thousand.
     spelled: Mutex<HashMap<String, Arc<[Spelling]>>>,
@@ -203,12 +206,12 @@ enum List {
 impl Prices {
     /// The list that comes with the program; the first use takes some 10 ms.
     pub fn listed() -> Self {
-        Self::of_list(List::Listed)
+        Self::of_list(List::Listed, LIST.to_owned())
     }
 
     /// No list: where nobody asks for prices.
     pub fn none() -> Self {
-        Self::of_list(List::None)
+        Self::of_list(List::None, String::new())
     }
 
     /// A list as genai-prices publishes it: `prices.json`.
@@ -219,12 +222,14 @@ impl Prices {
     pub fn read(json: &[u8]) -> Result<Self> {
         let read = Calculator::from_json(json);
         let read = read.map_err(|error| Error::input("the list of prices", error.to_string()))?;
-        Ok(Self::of_list(List::Read(Box::new(read))))
+        let tag = hex(&fingerprint(json));
+        Ok(Self::of_list(List::Read(Box::new(read)), tag))
     }
 
-    fn of_list(list: List) -> Self {
+    fn of_list(list: List, tag: String) -> Self {
         Self {
             list,
+            tag,
             names: ModelNames::default(),
             spelled: Mutex::default(),
         }
@@ -234,6 +239,15 @@ impl Prices {
     #[must_use]
     pub fn named(self, names: ModelNames) -> Self {
         Self { names, ..self }
+    }
+
+    /// What these prices are known again by: two of one tag have the same prices. None where there is no list.
+    pub fn tag(&self) -> Option<String> {
+        match (self.tag.is_empty(), self.names == ModelNames::default()) {
+            (true, _) => None,
+            (false, true) => Some(self.tag.clone()),
+            (false, false) => Some(format!("{} {}", self.tag, self.names)),
+        }
     }
 
     fn calculator(&self) -> Option<&Calculator> {

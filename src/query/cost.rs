@@ -16,11 +16,13 @@ use std::collections::{HashMap, HashSet};
 pub use self::bill::{Bill, bills, bills_by_model};
 use self::kept::{PathReader, PathReply};
 pub(crate) use self::known::KnownReplies;
+use self::known::SharedMarks;
 pub use self::missed::missed;
 pub(crate) use self::paths::{NewPath, each_path};
 use self::paths::{Paths, each_of, ran_in};
 pub use self::reply::BilledReply;
-pub use self::stated::{OtherRequests, StatedCost};
+pub use self::stated::{Billing, OtherRequests, OthersOf, StatedCost};
+use self::stated::{stated_here, stated_of};
 pub use self::unlisted::{Unlisted, unlisted};
 use crate::error::Result;
 use crate::hash::CommitHash;
@@ -38,27 +40,53 @@ impl Repo {
     ///
     /// The store's.
     pub fn billed(&self, tip: Option<&CommitHash>, prices: &Prices) -> Result<Vec<BilledReply>> {
+        let Some(tip) = tip else {
+            return Ok(self.billing(prices)?.replies);
+        };
         let view = self.store.read()?;
         let mut billed = Billed::of(&*view);
-        if tip.is_some() || !view.keeps_bills()? {
-            each_path(&*view, tip, &mut |path| billed.add(&path, prices))?;
-            return Ok(billed.done());
+        each_path(&*view, Some(tip), &mut |path| billed.add(&path, prices))?;
+        Ok(billed.done())
+    }
+
+    /// All replies that sessions, branches and tags lead to, each once and with its price, and what requests came to that no
+    /// reply shows.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn billing(&self, prices: &Prices) -> Result<Billing> {
+        let view = self.store.read()?;
+        let mut billed = Billed::of(&*view);
+        if !view.keeps_bills()? {
+            each_path(&*view, None, &mut |path| billed.add(&path, prices))?;
+            let stated = stated_here(&*view)?;
+            return Ok(Billing::of(billed.done(), stated, &HashMap::new(), prices));
         }
-        let (mut reader, purge) = (PathReader::of(&*view)?, view.last_purge()?);
-        let paths = Paths::of_all(&*view)?;
-        let mut ends = HashSet::new();
+        let mut reader = PathReader::of(&*view, prices, &billed.known.copies)?;
+        let purge = view.last_purge()?;
+        let paths = Paths::of_all(&*view, &billed.known.copies)?;
+        let (mut ends, mut kept) = (HashSet::new(), Vec::new());
         for (name, tip) in &paths.tips {
             let session = name.as_session().map(|_| name);
             // A branch that follows a session has what that has.
             if ends.insert(*tip) || session.is_some() {
-                let directory = session.and_then(|name| ran_in(name, &paths.directories));
-                billed.add_kept(session, directory, reader.replies(name, tip)?, prices)?;
+                kept.push((session, reader.replies(name, tip)?));
             }
         }
-        let (replies, read) = (billed.done(), reader.read());
+        let all = kept.iter().flat_map(|(_, replies)| replies);
+        let shared = SharedMarks::of(all.map(|it| &it.reply));
+        billed.known.will_meet(shared);
+        for (session, replies) in kept {
+            let directory = session.and_then(|name| ran_in(name, &paths.directories));
+            billed.add_kept(session, directory, replies)?;
+        }
+        let (fronts, stated) = (billed.known.copies.fronts(), stated_here(&*view)?);
+        let billing = Billing::of(billed.done(), stated, reader.sums(), prices);
+        let read = reader.read(&fronts, &billing.others);
         drop(view);
         self.keep_paths(&read, purge);
-        Ok(replies)
+        Ok(billing)
     }
 
     /// The reply that a commit appends, without its price; none where it is no reply that was counted.
@@ -149,6 +177,17 @@ impl Repo {
         Ok(billed.done())
     }
 
+    /// The same with what requests of the session came to that no reply shows.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn session_billing(&self, tip: &CommitHash, prices: &Prices) -> Result<Billing> {
+        let replies = self.billed_session(tip, prices)?;
+        let stated = stated_of(&*self.store.read()?, &replies)?;
+        Ok(Billing::of(replies, stated, &HashMap::new(), prices))
+    }
+
     /// The titles of sessions, by their refs. Hostile until escaped.
     ///
     /// # Errors
@@ -219,7 +258,6 @@ impl<'v> Billed<'v> {
         session: Option<&RefName>,
         directory: Option<&String>,
         replies: Vec<PathReply>,
-        prices: &Prices,
     ) -> Result<()> {
         for PathReply { mut reply, request } in replies {
             match self.at(&reply.commit) {
@@ -232,7 +270,6 @@ impl<'v> Billed<'v> {
                 None => {
                     reply.session = session.cloned();
                     reply.directory = directory.cloned();
-                    reply.price(prices);
                     self.known.answers(reply.commit, request);
                     self.add_reply(reply)?;
                 }

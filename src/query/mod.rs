@@ -30,7 +30,8 @@ pub use blame::derived::{DerivedLine, LineSource};
 pub use blame::{BlameRow, BlameStep, PromptBefore};
 pub use cold::{CacheUse, ChangedPrefix, Payback};
 pub use cost::{
-    Bill, BilledReply, OtherRequests, StatedCost, Unlisted, bills, bills_by_model, missed, unlisted,
+    Bill, BilledReply, Billing, OtherRequests, OthersOf, StatedCost, Unlisted, bills,
+    bills_by_model, missed, unlisted,
 };
 pub use file_edits::{
     CalledEdit, EditOutcome, EditedFile, EditsOfCall, FileEditOptions, FileEditRow, FileFate, Words,

@@ -31,16 +31,20 @@ struct Rank {
 }
 
 /// What a session's first records say.
-#[derive(Clone, Debug, Default)]
-struct Front {
-    began: Option<Millis>,
-    forked_from: Option<RefName>,
-    source: u64,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Front {
+    pub(crate) began: Option<Millis>,
+    pub(crate) forked_from: Option<RefName>,
+    pub(crate) source: u64,
+    /// How many bytes of that source were looked at.
+    pub(crate) read_bytes: u64,
 }
 
 /// Tells originals from copies; what it has found out of a session is kept.
 pub(crate) struct Copies<'v> {
     view: &'v dyn View,
+    /// What was read of sessions' files, here or before.
+    fronts: RefCell<HashMap<RefName, Front>>,
     ranks: RefCell<HashMap<RefName, Rank>>,
     parents: RefCell<HashMap<RefName, Vec<RefName>>>,
     resumes: RefCell<HashMap<RefName, usize>>,
@@ -52,6 +56,7 @@ impl<'v> Copies<'v> {
     pub(crate) fn of(view: &'v dyn View) -> Self {
         Self {
             view,
+            fronts: RefCell::default(),
             ranks: RefCell::default(),
             parents: RefCell::default(),
             resumes: RefCell::default(),
@@ -181,6 +186,16 @@ impl<'v> Copies<'v> {
         Ok(parents)
     }
 
+    /// Says what was read of a session's file before. It is read again where that has changed.
+    pub(crate) fn has_read(&self, name: RefName, front: Front) {
+        self.fronts.borrow_mut().insert(name, front);
+    }
+
+    /// What was read of sessions' files, here or before.
+    pub(crate) fn fronts(&self) -> HashMap<RefName, Front> {
+        self.fronts.borrow().clone()
+    }
+
     /// What the first file of a session begins with; of what stands below one without a file of its own, that one's.
     fn front(&self, name: &RefName) -> Result<Front> {
         let own = self.view.sources(name)?.pop();
@@ -195,21 +210,28 @@ impl<'v> Copies<'v> {
                 began: told.began,
                 forked_from: told.copied_from,
                 source: told.source.unwrap_or(u64::MAX),
+                read_bytes: 0,
             }));
         };
+        let len = row.size_bytes.min(FRONT_BYTES);
+        let is_read = |front: &Front| (front.source, front.read_bytes) == (row.id, len);
+        if let Some(front) = self.fronts.borrow().get(name).filter(|it| is_read(it)) {
+            return Ok(front.clone());
+        }
         let mut front = Front {
             source: row.id,
+            read_bytes: len,
             ..Front::default()
         };
         let (Some(format), Some((tool, _))) = (format_of(self.view, row.id)?, name.as_session())
         else {
             return Ok(front);
         };
-        let len = row.size_bytes.min(FRONT_BYTES);
         let bytes = self.view.source_bytes(row.id, Span { offset: 0, len })?;
         let told = FirstRecords::of(format, &String::from_utf8_lossy(&bytes));
         front.began = told.began;
         front.forked_from = told.copied_from.map(|id| RefName::session(tool, &id));
+        self.has_read(name.clone(), front.clone());
         Ok(front)
     }
 }

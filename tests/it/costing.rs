@@ -732,6 +732,26 @@ fn several_homes_of_a_client_are_named_with_commas_between() {
     assert!(command.output().expect("it runs").status.success());
     let told = sandbox.ok(&["cost"]);
     assert_eq!(told.lines().count(), 3, "{told}");
+    let rows = |sandbox: &Sandbox| {
+        let told = sandbox.ok(&["cost", "--by", "account"]);
+        let rows = told.lines().filter(|row| !row.starts_with("total"));
+        rows.map(|row| row.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
+            .collect::<Vec<_>>()
+    };
+    let by_variable = rows(&sandbox);
+    assert_eq!(by_variable.len(), 2, "{by_variable:?}");
+
+    // The setting names the same folders, and the variable goes before it.
+    let set = Sandbox::new();
+    set.ok(&["config", "--global", "sources.claude-code", &both.join(",")]);
+    set.ok(&["import", "--all"]);
+    assert_eq!(rows(&set), by_variable);
+    let one = Sandbox::new();
+    one.ok(&["config", "--global", "sources.claude-code", &both.join(",")]);
+    let mut command = one.command(&["import", "--all"]);
+    command.env("CLAUDE_CONFIG_DIR", &both[0]);
+    assert!(command.output().expect("it runs").status.success());
+    assert_eq!(rows(&one), by_variable[..1]);
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use tract::deeds::{CostBy, CostRow};
+use tract::deeds::CostRow;
+use tract::model::Millis;
 use tract::model::price::Prices;
-use tract::model::{Millis, RefName};
-use tract::query::{Bearer, Bill, BilledReply, OtherRequests, bills, bills_by_model};
+use tract::query::{Bearer, Bill, BilledReply, OthersOf, bills, bills_by_model};
 use tract::render::calendar::Edge;
 use tract::render::html::{
     CalendarDay, CostCalendar, CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow,
@@ -150,11 +150,18 @@ impl Costs<'_> {
 
     /// By day, session, model, directory and program.
     fn overview(&self, site: &Site, asked: &Asked) -> Result<Told> {
-        let mut replies = match self.opened {
-            Some(opened) => self.repo.billed_session(&opened.tip, &self.prices)?,
-            None => self.repo.billed(None, &self.prices)?,
+        let billing = match self.opened {
+            Some(opened) => self.repo.session_billing(&opened.tip, &self.prices)?,
+            None => self.repo.billing(&self.prices)?,
         };
-        let (others, is_without) = self.others(&replies)?;
+        let is_wanted = |reply: &BilledReply| self.is_wanted(reply);
+        // What nobody has a reply of has no time, and no page of its own.
+        let of = match self.since.is_none() && self.opened.is_none() {
+            true => OthersOf::All,
+            false => OthersOf::Whole(&is_wanted),
+        };
+        let (others, is_without) = billing.other_requests(of);
+        let mut replies = billing.replies;
         replies.retain(|reply| self.is_wanted(reply));
         let mut told = self.sums(&replies, &others.bill);
         for (model, tokens) in &others.unpriced {
@@ -354,32 +361,6 @@ impl Costs<'_> {
             title: "What each day cost".to_owned(),
             days,
         })
-    }
-
-    /// Requests that no reply shows, of what the page is of: where it is of some time alone, those of sessions are left out
-    /// of which other replies are, too.
-    fn others(&self, all: &[BilledReply]) -> Result<(OtherRequests, bool)> {
-        let is_wanted = |reply: &BilledReply| self.is_wanted(reply);
-        let mut sessions: BTreeMap<String, (bool, bool)> = BTreeMap::new();
-        for reply in all {
-            let whole = CostBy::Session.session_of(reply);
-            let part = CostBy::Agent
-                .session_of(reply)
-                .filter(|it| Some(it) != whole.as_ref());
-            for name in whole.into_iter().chain(part) {
-                let (some, every) = sessions.entry(name).or_insert((false, true));
-                *some |= is_wanted(reply);
-                *every &= is_wanted(reply);
-            }
-        }
-        let of = |name: &RefName| sessions.get(name.as_str()).copied();
-        // What nobody has a reply of has no time, and no page of its own.
-        let is_all = self.since.is_none() && self.opened.is_none();
-        let is_whole = |name: &RefName| is_all || of(name) == Some((true, true));
-        let is_part = |name: &RefName| of(name).is_some_and(|it| it.0) && !is_whole(name);
-        let left_out = self.repo.other_requests(all, &is_part, &self.prices)?;
-        let found = self.repo.other_requests(all, &is_whole, &self.prices)?;
-        Ok((found, left_out != OtherRequests::default()))
     }
 
     /// What the results of each tool have cost in the requests that sent them.

@@ -52,16 +52,7 @@ impl CostBy {
 
     /// The session that a reply counts with, by its ref: a sub-agent with who started it, unless agents are rows.
     pub fn session_of(self, reply: &BilledReply) -> Option<String> {
-        let (tool, id) = reply.session.as_ref()?.as_session()?;
-        let mut parts = id.split('/');
-        let root = parts.next().unwrap_or(id);
-        let name = format!("{}{tool}/{root}", RefName::SESSIONS);
-        let is_row = |part: &&str| self == Self::Agent && part.starts_with("agent-");
-        Some(
-            parts
-                .take_while(is_row)
-                .fold(name, |name, part| name + "/" + part),
-        )
+        reply.counts_with(self == Self::Agent)
     }
 }
 

@@ -1,15 +1,17 @@
 //! What replies cost, row by row.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::deeds::{ApiError, At};
 use crate::hash::CommitHash;
 use crate::ingest::{accounts, projects_of};
-use crate::model::RefName;
 use crate::model::price::Prices;
 use crate::query::{
-    Bill, BillShare, BilledReply, MessageShare, OtherRequests, StatedCost, bills, bills_by_model,
+    Bill, BillShare, BilledReply, Billing, MessageShare, OtherRequests, OthersOf, StatedCost,
+    bills, bills_by_model,
 };
+use crate::repo::Repo;
 
 use super::CostParams;
 use super::blocks::blocks_of;
@@ -50,6 +52,31 @@ pub struct CostList {
 /// How many messages or misses are told where nobody says how many.
 pub(super) const MESSAGES: usize = 20;
 
+/// All that was billed, read once however often it is asked for.
+struct AllReplies<'r> {
+    repo: &'r Repo,
+    prices: &'r Prices,
+    read: OnceCell<Billing>,
+}
+
+impl AllReplies<'_> {
+    fn get(&self) -> Result<&Billing, ApiError> {
+        if self.read.get().is_none() {
+            let _ = self.read.set(self.repo.billing(self.prices)?);
+        }
+        Ok(self.read.get().expect("set above"))
+    }
+
+    /// Those that are meant.
+    fn wanted(
+        &self,
+        is_wanted: impl Fn(&BilledReply) -> bool,
+    ) -> Result<Vec<BilledReply>, ApiError> {
+        let wanted = self.get()?.replies.iter().filter(|reply| is_wanted(reply));
+        Ok(wanted.cloned().collect())
+    }
+}
+
 impl CostParams {
     /// How many rows are told; the rest are one.
     fn listed(&self) -> usize {
@@ -67,13 +94,17 @@ impl CostParams {
     ///
     /// Where `rev`, `since` or `until` are none; the store's.
     pub fn table(&self, at: &At<'_>, prices: &Prices) -> Result<CostList, ApiError> {
-        let mut found = self.listed_rows(at, prices)?;
-        let is_all = self.rev.is_none() && self.since.is_none() && self.until.is_none();
+        let all = AllReplies {
+            repo: at.repo,
+            prices,
+            read: OnceCell::new(),
+        };
+        let mut found = self.listed_rows(at, &all)?;
         let directory = self.directory(at);
-        if is_all && directory.is_none() {
-            found.stated = at.repo.stated_costs(&found.replies, prices)?;
+        if self.is_of_all(at) {
+            found.stated.clone_from(&all.get()?.stated);
         }
-        let others = self.others(at, &mut found, prices)?;
+        let others = self.others(at, &mut found, &all)?;
         let mut total = Bill::of(&found.replies);
         total.plus(&others.bill);
         found.total = CostRow::of(TOTAL.to_owned(), &total);
@@ -82,7 +113,7 @@ impl CostParams {
             .then(|| CostRow::of(OTHER_REQUESTS.to_owned(), &others.bill));
         found.unpriced_others = others.unpriced;
         if found.replies.is_empty() {
-            found.away = self.away(at, prices)?;
+            found.away = self.away_of(at, &all)?;
         }
         Ok(found)
     }
@@ -92,37 +123,25 @@ impl CostParams {
         &self,
         at: &At<'_>,
         found: &mut CostList,
-        prices: &Prices,
+        all: &AllReplies<'_>,
     ) -> Result<OtherRequests, ApiError> {
-        let is_all = self.rev.is_none() && self.since.is_none() && self.until.is_none();
-        if is_all && self.directory(at).is_none() {
-            return Ok(at.repo.other_requests(&found.replies, &|_| true, prices)?);
-        }
-        let all = at.repo.billed(None, prices)?;
         let meant = found.replies.iter().map(|reply| reply.commit);
         let meant: HashSet<CommitHash> = meant.collect();
-        // Of each session, and each part of one: whether some of its replies are meant, and whether all are.
-        let mut sessions: HashMap<String, (bool, bool)> = HashMap::new();
-        for reply in &all {
-            let is_meant = meant.contains(&reply.commit);
-            let whole = CostBy::Session.session_of(reply);
-            let part = CostBy::Agent
-                .session_of(reply)
-                .filter(|it| Some(it) != whole.as_ref());
-            for name in whole.into_iter().chain(part) {
-                let (some, every) = sessions.entry(name).or_insert((false, true));
-                *some |= is_meant;
-                *every &= is_meant;
-            }
-        }
-        let of = |name: &RefName| sessions.get(name.as_str()).copied();
-        // A path may end anywhere in a session.
-        let is_path = self.rev.is_some();
-        let is_whole = |name: &RefName| !is_path && of(name) == Some((true, true));
-        let is_part = |name: &RefName| of(name).is_some_and(|it| it.0) && !is_whole(name);
-        let left_out = at.repo.other_requests(&all, &is_part, prices)?;
-        found.is_without_others = left_out != OtherRequests::default();
-        Ok(at.repo.other_requests(&all, &is_whole, prices)?)
+        let is_meant = |reply: &BilledReply| meant.contains(&reply.commit);
+        let of = match self.is_of_all(at) {
+            true => OthersOf::All,
+            false if self.rev.is_some() => OthersOf::None(&is_meant),
+            false => OthersOf::Whole(&is_meant),
+        };
+        let (others, is_without) = all.get()?.other_requests(of);
+        found.is_without_others = is_without;
+        Ok(others)
+    }
+
+    /// Whether all replies are meant.
+    fn is_of_all(&self, at: &At<'_>) -> bool {
+        let is_of_all_times = self.since.is_none() && self.until.is_none();
+        self.rev.is_none() && is_of_all_times && self.directory(at).is_none()
     }
 
     /// The directories that have replies in that time, the one with most first, where it is of one directory alone.
@@ -131,15 +150,23 @@ impl CostParams {
     ///
     /// Where `since` or `until` are none; the store's.
     pub fn away(&self, at: &At<'_>, prices: &Prices) -> Result<Vec<CostRow>, ApiError> {
+        let all = AllReplies {
+            repo: at.repo,
+            prices,
+            read: OnceCell::new(),
+        };
+        self.away_of(at, &all)
+    }
+
+    fn away_of(&self, at: &At<'_>, all: &AllReplies<'_>) -> Result<Vec<CostRow>, ApiError> {
         if self.directory(at).is_none() {
             return Ok(Vec::new());
         }
-        let mut replies = at.repo.billed(None, prices)?;
-        let all = Self {
+        let everywhere = Self {
             all: true,
             ..self.clone()
         };
-        replies.retain(all.wanted(at)?);
+        let replies = all.wanted(everywhere.wanted(at)?)?;
         let rows = bills(&replies, |it| it.directory.clone().unwrap_or_default());
         let rows = rows.into_iter();
         let mut rows: Vec<CostRow> = rows.map(|(name, bill)| CostRow::of(name, &bill)).collect();
@@ -147,7 +174,8 @@ impl CostParams {
         Ok(rows)
     }
 
-    fn listed_rows(&self, at: &At<'_>, prices: &Prices) -> Result<CostList, ApiError> {
+    fn listed_rows(&self, at: &At<'_>, all: &AllReplies<'_>) -> Result<CostList, ApiError> {
+        let prices = all.prices;
         let (tip, is_wanted, by) = (self.tip(at)?, self.wanted(at)?, self.by());
         if by == CostBy::Message {
             return self.messages(at, tip.as_ref(), prices, &is_wanted);
@@ -159,8 +187,14 @@ impl CostParams {
             let rows = rows.map(|(bearer, found)| CostRow::of_bearer(bearer, found));
             (rows.collect::<Vec<_>>(), shares.replies)
         } else {
-            let mut replies = at.repo.billed(tip.as_ref(), prices)?;
-            replies.retain(is_wanted);
+            let replies = match &tip {
+                None => all.wanted(is_wanted)?,
+                Some(tip) => {
+                    let mut replies = at.repo.billed(Some(tip), prices)?;
+                    replies.retain(is_wanted);
+                    replies
+                }
+            };
             let calendar = at.calendar();
             let directories = replies
                 .iter()

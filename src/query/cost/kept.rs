@@ -1,24 +1,28 @@
 //! The replies on the paths to where refs lead, as they were read last: to ask again reads no commit that was there before.
 //!
-//! What is kept of a path is one row: its replies without their prices, and what was in force at its end.
+//! What is kept of a path is one row: its replies with their prices, the list that these are from, what was in force at
+//! its end, and what its session's file begins with, where copies were told by that.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::paths::counted;
 use super::reply::BilledReply;
+use super::stated::OtherSum;
 use crate::error::Result;
 use crate::formats::Format;
 use crate::hash::{CommitHash, ContentHash};
+use crate::model::price::{Paid, Prices};
 use crate::model::{Millis, RefName, Usage, UsageDetail};
+use crate::repo::copies::{Copies, Front};
 use crate::repo::served::ServedBy;
 use crate::repo::{Repo, kept};
 use crate::store::{KeptBill, View};
 
 /// The first byte of a row.
-const FORM: u8 = 1;
+const FORM: u8 = 2;
 
-/// A reply of a path, without its session and its price.
+/// A reply of a path, without its session.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PathReply {
     pub(super) reply: BilledReply,
@@ -32,36 +36,69 @@ pub(super) struct PathReplies {
     pub(super) replies: Vec<PathReply>,
     /// What is in force at its end.
     served: ServedBy,
+    /// The prices that its replies have: [`Prices::tag`].
+    prices: Option<String>,
+    /// What its session's file begins with, where that was read.
+    front: Option<Front>,
+    /// What requests of its session cost that no reply shows.
+    sums: Vec<OtherSum>,
 }
 
 /// Reads the replies of paths, each from where it was read last.
 pub(super) struct PathReader<'v> {
     view: &'v dyn View,
+    prices: &'v Prices,
     kept: HashMap<String, KeptBill>,
     details: OnceCell<HashMap<CommitHash, UsageDetail>>,
     read: Vec<(RefName, CommitHash, PathReplies)>,
+    sums: HashMap<RefName, Vec<OtherSum>>,
 }
 
 impl<'v> PathReader<'v> {
-    pub(super) fn of(view: &'v dyn View) -> Result<Self> {
-        let kept = view.kept_bills(None)?.into_iter();
+    /// Tells `copies` what was read of sessions' files before.
+    pub(super) fn of(view: &'v dyn View, prices: &'v Prices, copies: &Copies<'_>) -> Result<Self> {
+        let kept = view.kept_bills(None)?;
+        for bill in &kept {
+            let head = Unpacking::of(&bill.replies).and_then(|mut all| all.head());
+            let front = head.and_then(|head| head.front);
+            if let (Some(front), Ok(name)) = (front, bill.name.parse()) {
+                copies.has_read(name, front);
+            }
+        }
+        let kept = kept.into_iter();
         Ok(Self {
             view,
+            prices,
             kept: kept.map(|bill| (bill.name.clone(), bill)).collect(),
             details: OnceCell::new(),
             read: Vec::new(),
+            sums: HashMap::new(),
         })
     }
 
     /// The replies on the path to where a ref leads.
     pub(super) fn replies(&mut self, name: &RefName, tip: &CommitHash) -> Result<Vec<PathReply>> {
+        let tag = self.prices.tag();
         let kept = self.kept.get(name.as_str());
         let known = kept.and_then(|bill| Some((bill.tip, unpacked(&bill.replies)?)));
         let (after, mut path) = match known {
-            Some((at, path)) if at == *tip => return Ok(path.replies),
-            Some((at, path)) if self.view.is_ancestor(&at, tip)? => (Some(at), path),
+            Some((at, path)) if at == *tip || self.view.is_ancestor(&at, tip)? => (Some(at), path),
             _ => (None, PathReplies::default()),
         };
+        let is_priced = path.prices == tag;
+        if !is_priced {
+            for PathReply { reply, .. } in &mut path.replies {
+                reply.price(self.prices);
+            }
+            path.prices = tag;
+            path.sums.clear();
+        }
+        if !path.sums.is_empty() {
+            self.sums.insert(name.clone(), path.sums.clone());
+        }
+        if after == Some(*tip) && (is_priced || path.prices.is_none()) {
+            return Ok(path.replies);
+        }
         let mut rows = self.view.ancestors(tip, after.as_ref(), usize::MAX)?;
         rows.reverse();
         if self.details.get().is_none() {
@@ -73,7 +110,8 @@ impl<'v> PathReader<'v> {
         let session = name.as_session();
         let format = session.and_then(|(tool, _)| Format::named(tool).ok());
         let is_named = format.is_none_or(|format| format.request_of.is_some());
-        for reply in new {
+        for mut reply in new {
+            reply.price(self.prices);
             let request = match is_named {
                 true => kept::request_of(self.view, &reply.commit)?,
                 false => None,
@@ -84,8 +122,46 @@ impl<'v> PathReader<'v> {
         Ok(path.replies)
     }
 
-    /// The paths that were other than they were kept.
-    pub(super) fn read(self) -> Vec<(RefName, CommitHash, PathReplies)> {
+    /// What requests of sessions cost that no reply shows, as it was looked up before.
+    pub(super) fn sums(&self) -> &HashMap<RefName, Vec<OtherSum>> {
+        &self.sums
+    }
+
+    /// The paths that are other than they were kept, with what was read of their sessions' files, and what requests of
+    /// these cost that no reply shows.
+    pub(super) fn read(
+        mut self,
+        fronts: &HashMap<RefName, Front>,
+        others: &[(RefName, Vec<OtherSum>)],
+    ) -> Vec<(RefName, CommitHash, PathReplies)> {
+        let others = others.iter().map(|(name, sums)| (name, sums.as_slice()));
+        let others: HashMap<&RefName, &[OtherSum]> = others.collect();
+        let sums_of = |name: &RefName| others.get(name).copied().unwrap_or_default();
+        for (name, _, path) in &mut self.read {
+            path.front = fronts.get(name).cloned();
+            path.sums = sums_of(name).to_vec();
+        }
+        let read: HashSet<&str> = self.read.iter().map(|(name, ..)| name.as_str()).collect();
+        let kept = self.kept.iter();
+        let unread = kept.filter(|(name, _)| !read.contains(name.as_str()));
+        let changed = unread.filter_map(|(name, bill)| {
+            let name: RefName = name.parse().ok()?;
+            let (front, sums) = (fronts.get(&name), sums_of(&name));
+            let known = Unpacking::of(&bill.replies)?.head()?;
+            // Without a list of prices, what others cost by one is left as it is.
+            let is_priced = known.prices == self.prices.tag();
+            if known.front.as_ref() == front && (!is_priced || known.sums == sums) {
+                return None;
+            }
+            let mut path = unpacked(&bill.replies)?;
+            path.front = front.cloned();
+            if is_priced {
+                path.sums = sums.to_vec();
+            }
+            Some((name, bill.tip, path))
+        });
+        let changed: Vec<_> = changed.collect();
+        self.read.extend(changed);
         self.read
     }
 }
@@ -156,6 +232,46 @@ impl<'a> Packing<'a> {
         self.bytes.push(u8::from(hash.is_some()));
         self.bytes.extend(hash.into_iter().flatten());
     }
+
+    fn usage(&mut self, usage: &Usage) {
+        usage.numbers().into_iter().for_each(|it| self.number(it));
+    }
+
+    fn time(&mut self, time: Option<Millis>) {
+        self.bytes.push(u8::from(time.is_some()));
+        self.bytes
+            .extend(time.map_or(0, |time| time.0).to_le_bytes());
+    }
+
+    fn front(&mut self, front: Option<&Front>, parent: Option<&'a str>) {
+        self.bytes.push(u8::from(front.is_some()));
+        let Some(front) = front else { return };
+        self.number(front.source);
+        self.number(front.read_bytes);
+        self.time(front.began);
+        self.text(parent);
+    }
+
+    fn dollars(&mut self, dollars: Option<f64>) {
+        self.bytes.push(u8::from(dollars.is_some()));
+        self.bytes
+            .extend(dollars.into_iter().flat_map(f64::to_le_bytes));
+    }
+
+    fn paid(&mut self, paid: Option<&'a Paid>) {
+        self.dollars(paid.map(|paid| paid.own));
+        let Some(paid) = paid else { return };
+        self.dollars((paid.counts != 0.0).then_some(paid.counts));
+        self.number(paid.iterations.len() as u64);
+        for dollars in &paid.iterations {
+            self.dollars(*dollars);
+        }
+        self.number(paid.unpriced.len() as u64);
+        for (name, count) in &paid.unpriced {
+            self.text(Some(name));
+            self.number(*count);
+        }
+    }
 }
 
 fn packed(path: &PathReplies) -> Vec<u8> {
@@ -165,7 +281,18 @@ fn packed(path: &PathReplies) -> Vec<u8> {
     });
     let details: Vec<Option<String>> = details.collect();
     let served = path.served.clone().words();
+    let parent = path.front.as_ref().and_then(|it| it.forked_from.as_ref());
+    let parent = parent.map(RefName::to_string);
     let mut packing = Packing::default();
+    packing.text(path.prices.as_deref());
+    packing.front(path.front.as_ref(), parent.as_deref());
+    packing.number(path.sums.len() as u64);
+    for sum in &path.sums {
+        packing.text(Some(&sum.model));
+        packing.usage(&sum.usage);
+        packing.time(sum.time);
+        packing.dollars(sum.dollars);
+    }
     for word in &served {
         packing.text(word.as_deref());
     }
@@ -174,17 +301,14 @@ fn packed(path: &PathReplies) -> Vec<u8> {
         packing.bytes.extend(reply.commit.as_bytes());
         packing.hash(reply.content.as_ref().map(ContentHash::as_bytes));
         packing.hash(reply.behind.as_ref().map(CommitHash::as_bytes));
-        let time = reply.time.map(|time| time.0);
-        packing.bytes.push(u8::from(time.is_some()));
-        packing.bytes.extend(time.unwrap_or(0).to_le_bytes());
+        packing.time(reply.time);
         let served = [&reply.model, &reply.tier, &reply.speed, &reply.region];
         for word in served {
             packing.text(word.as_deref());
         }
-        for number in reply.usage.numbers() {
-            packing.number(number);
-        }
+        packing.usage(&reply.usage);
         packing.text(detail.as_deref());
+        packing.paid(reply.paid.as_ref());
         packing.text(request.as_deref());
     }
     let Packing { bytes, texts, .. } = packing;
@@ -207,7 +331,53 @@ struct Unpacking<'b> {
     texts: Vec<&'b str>,
 }
 
+/// What stands in front of the replies.
+struct PathHead {
+    prices: Option<String>,
+    front: Option<Front>,
+    sums: Vec<OtherSum>,
+}
+
 impl<'b> Unpacking<'b> {
+    fn of(bytes: &'b [u8]) -> Option<Self> {
+        let mut all = Self {
+            bytes: bytes.strip_prefix(&[FORM])?,
+            texts: Vec::new(),
+        };
+        for _ in 0..all.number()? {
+            let long = usize::try_from(all.number()?).ok()?;
+            let text = std::str::from_utf8(all.take(long)?).ok()?;
+            all.texts.push(text);
+        }
+        Some(all)
+    }
+
+    fn head(&mut self) -> Option<PathHead> {
+        let prices = self.text()?.map(str::to_owned);
+        let (front, mut sums) = (self.front()?, Vec::new());
+        for _ in 0..self.number()? {
+            sums.push(OtherSum {
+                model: self.text()??.to_owned(),
+                usage: self.usage()?,
+                time: self.time()?,
+                dollars: self.dollars()?,
+            });
+        }
+        Some(PathHead {
+            prices,
+            front,
+            sums,
+        })
+    }
+
+    fn usage(&mut self) -> Option<Usage> {
+        let mut numbers = [0; 6];
+        for number in &mut numbers {
+            *number = self.number()?;
+        }
+        Some(Usage::of_numbers(numbers))
+    }
+
     fn take(&mut self, count: usize) -> Option<&'b [u8]> {
         let (taken, rest) = self.bytes.split_at_checked(count)?;
         self.bytes = rest;
@@ -252,65 +422,109 @@ impl<'b> Unpacking<'b> {
             _ => Some(Some(self.take(32)?.try_into().ok()?)),
         }
     }
+
+    fn time(&mut self) -> Option<Option<Millis>> {
+        let is_timed = self.byte()? == 1;
+        let time = i64::from_le_bytes(self.take(8)?.try_into().ok()?);
+        Some(is_timed.then_some(Millis(time)))
+    }
+
+    fn front(&mut self) -> Option<Option<Front>> {
+        if self.byte()? == 0 {
+            return Some(None);
+        }
+        let (source, read_bytes) = (self.number()?, self.number()?);
+        let (began, parent) = (self.time()?, self.text()?);
+        Some(Some(Front {
+            began,
+            forked_from: parent.map(str::parse).transpose().ok()?,
+            source,
+            read_bytes,
+        }))
+    }
+
+    fn dollars(&mut self) -> Option<Option<f64>> {
+        match self.byte()? {
+            0 => Some(None),
+            _ => Some(Some(f64::from_le_bytes(self.take(8)?.try_into().ok()?))),
+        }
+    }
+
+    fn paid(&mut self) -> Option<Option<Paid>> {
+        let Some(own) = self.dollars()? else {
+            return Some(None);
+        };
+        let mut paid = Paid {
+            own,
+            counts: self.dollars()?.unwrap_or(0.0),
+            ..Paid::default()
+        };
+        for _ in 0..self.number()? {
+            paid.iterations.push(self.dollars()?);
+        }
+        for _ in 0..self.number()? {
+            let name = self.text()??.to_owned();
+            paid.unpriced.insert(name, self.number()?);
+        }
+        Some(Some(paid))
+    }
 }
 
 /// None of bytes that make no sense.
 fn unpacked(bytes: &[u8]) -> Option<PathReplies> {
-    let mut all = Unpacking {
-        bytes: bytes.strip_prefix(&[FORM])?,
-        texts: Vec::new(),
-    };
-    for _ in 0..all.number()? {
-        let long = usize::try_from(all.number()?).ok()?;
-        let text = std::str::from_utf8(all.take(long)?).ok()?;
-        all.texts.push(text);
-    }
+    let mut all = Unpacking::of(bytes)?;
+    let PathHead {
+        prices,
+        front,
+        sums,
+    } = all.head()?;
     let served = ServedBy::of_words(all.words()?);
     let (mut replies, mut before) = (Vec::new(), None);
     for _ in 0..all.number()? {
         let commit = CommitHash::from_bytes(all.take(32)?.try_into().ok()?);
         let content = all.hash()?.map(ContentHash::from_bytes);
         let behind = all.hash()?.map(CommitHash::from_bytes);
-        let is_timed = all.byte()? == 1;
-        let time = i64::from_le_bytes(all.take(8)?.try_into().ok()?);
+        let time = all.time()?;
         let [model, tier, speed, region] = all.words()?;
-        let mut numbers = [0; 6];
-        for number in &mut numbers {
-            *number = all.number()?;
-        }
+        let usage = all.usage()?;
         let detail = match all.text()? {
             None => UsageDetail::default(),
             Some(text) => UsageDetail::from_text(text)?,
         };
+        let paid = all.paid()?;
         let request = all.text()?.map(str::to_owned);
         let reply = BilledReply {
             commit,
             session: None,
             directory: None,
-            time: is_timed.then_some(Millis(time)),
+            time,
             model,
             tier,
             speed,
             region,
-            usage: Usage::of_numbers(numbers),
+            usage,
             detail,
-            dollars: None,
-            paid: None,
+            dollars: paid.as_ref().map(Paid::total),
+            paid,
             before: before.replace(commit),
             content,
             behind,
         };
         replies.push(PathReply { reply, request });
     }
-    all.bytes
-        .is_empty()
-        .then_some(PathReplies { replies, served })
+    all.bytes.is_empty().then_some(PathReplies {
+        replies,
+        served,
+        prices,
+        front,
+        sums,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::price::Prices;
+    use crate::model::price::ModelNames;
     use crate::model::{Draft, Message, Role, UsageRecord};
     use crate::repo::{Call, CommitOptions};
 
@@ -320,6 +534,12 @@ mod tests {
         if at > 1 {
             detail.count("web_search_requests", u64::from(at));
         }
+        let paid = (at > 0).then(|| Paid {
+            own: f64::from(at) / 3.0,
+            iterations: vec![None, Some(0.5)],
+            counts: f64::from(at - 1),
+            unpriced: [("fetches".to_owned(), 1 << 40)].into(),
+        });
         PathReply {
             reply: BilledReply {
                 commit: CommitHash::from_bytes(hash(at)),
@@ -332,8 +552,8 @@ mod tests {
                 region: None,
                 usage: Usage::new(u64::MAX, 300).cached(1 << 40, 0),
                 detail,
-                dollars: None,
-                paid: None,
+                dollars: paid.as_ref().map(Paid::total),
+                paid,
                 before: (at > 0).then(|| CommitHash::from_bytes(hash(at - 1))),
                 content: (at != 1).then(|| ContentHash::from_bytes(hash(at + 9))),
                 behind: (at > 0).then(|| CommitHash::from_bytes(hash(at + 99))),
@@ -347,6 +567,19 @@ mod tests {
         let path = PathReplies {
             replies: (0..3).map(reply).collect(),
             served: ServedBy::of_words([Some("opus".to_owned()), None, None, None]),
+            prices: Some("a list".to_owned()),
+            front: Some(Front {
+                began: Some(Millis(7)),
+                forked_from: Some(RefName::session("claude-code", "a")),
+                source: 3,
+                read_bytes: 1 << 16,
+            }),
+            sums: vec![OtherSum {
+                model: "opus".to_owned(),
+                usage: Usage::new(70, 3),
+                time: None,
+                dollars: Some(0.25),
+            }],
         };
         let bytes = packed(&path);
         assert_eq!(unpacked(&bytes), Some(path));
@@ -357,6 +590,41 @@ mod tests {
             unpacked(&packed(&PathReplies::default())),
             Some(PathReplies::default())
         );
+    }
+
+    /// Prices that are kept are told for their list alone, and another list's once.
+    #[test]
+    fn a_reply_has_the_price_of_the_list_that_is_meant() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let mut draft = Draft::append(Message::text(Role::Assistant, "Done."));
+        draft.settings.insert("model".into(), "\"mine\"".into());
+        let options = CommitOptions {
+            usages: &[Some(Usage::new(1_000_000, 0).into())],
+            ..CommitOptions::default()
+        };
+        let made = repo.commit(Call::at(Millis(5), "commit"), &[draft], &options);
+        made.expect("it commits");
+        let (listed, none) = (Prices::listed(), Prices::none());
+        let named = |model: &str| {
+            let names = ModelNames::read(&format!("mine={model}")).expect("names");
+            Prices::listed().named(names)
+        };
+        let (sonnet, haiku) = (named("claude-sonnet-4-5"), named("claude-haiku-4-5"));
+        let cases = [
+            (&none, None),
+            (&sonnet, Some(6.0)),
+            (&none, None),
+            (&sonnet, Some(6.0)),
+            (&haiku, Some(1.0)),
+            (&listed, None),
+            (&sonnet, Some(6.0)),
+        ];
+        for (prices, dollars) in cases {
+            for _ in 0..2 {
+                let billed = repo.billed(None, prices).expect("a bill");
+                assert_eq!(billed[0].dollars, dollars, "{:?}", prices.tag());
+            }
+        }
     }
 
     /// What was kept is not told once something else was counted for a reply, be it beside its tokens alone.

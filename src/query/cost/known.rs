@@ -1,6 +1,7 @@
 //! Replies known again by their copies.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 use super::reply::BilledReply;
 use crate::error::Result;
@@ -35,6 +36,45 @@ struct BegunReply {
     session: Option<RefName>,
 }
 
+/// What several replies have in common: one that shares neither its words nor its moment with another has no copy.
+#[derive(Debug)]
+pub(super) struct SharedMarks {
+    bodies: HashSet<ContentHash>,
+    times: HashSet<Millis>,
+}
+
+impl SharedMarks {
+    /// Those of replies, of which one may come several times.
+    pub(super) fn of<'r>(replies: impl Iterator<Item = &'r BilledReply> + Clone) -> Self {
+        let bodies = replies.clone().map(|it| (it.content, it.commit));
+        let times = replies.map(|it| (it.time, it.commit));
+        Self {
+            bodies: of_several(bodies),
+            times: of_several(times),
+        }
+    }
+
+    fn has(&self, reply: &BilledReply) -> bool {
+        let has_body = |body| self.bodies.contains(&body);
+        let has_time = |time| self.times.contains(&time);
+        reply.content.is_some_and(has_body) || reply.time.is_some_and(has_time)
+    }
+}
+
+/// The marks that stand beside more than one commit.
+fn of_several<M: Copy + Eq + Hash>(
+    marked: impl Iterator<Item = (Option<M>, CommitHash)>,
+) -> HashSet<M> {
+    let (mut first, mut several) = (HashMap::new(), HashSet::new());
+    for (mark, commit) in marked {
+        let Some(mark) = mark else { continue };
+        if *first.entry(mark).or_insert(commit) != commit {
+            several.insert(mark);
+        }
+    }
+    several
+}
+
 /// The replies that were met, each known again by its copies: those that answer the same request, by its name. Where
 /// names are not known, those that say the same at the same moment, and, for some clients write another time into a copy,
 /// those of a session that says whose copy it is.
@@ -45,6 +85,8 @@ pub(crate) struct KnownReplies<'v> {
     /// Those made at a moment: a copy may end in the middle of a reply.
     by_time: HashMap<Millis, Vec<BegunReply>>,
     requests: HashMap<CommitHash, Option<String>>,
+    /// What replies that will be met have in common, where all of them are known.
+    shared: Option<SharedMarks>,
     /// Each model with its tier, speed and region.
     ways: Vec<[Option<String>; 4]>,
     count: usize,
@@ -58,6 +100,7 @@ impl<'v> KnownReplies<'v> {
             by_body: HashMap::new(),
             by_time: HashMap::new(),
             requests: HashMap::new(),
+            shared: None,
             ways: Vec::new(),
             count: 0,
         }
@@ -108,6 +151,10 @@ impl<'v> KnownReplies<'v> {
     /// its copies, too: two forks say nothing of each other, and only their parent tells that they say the same.
     pub(crate) fn place(&mut self, reply: &BilledReply) -> Result<(usize, Vec<usize>)> {
         let (mut place, mut copies) = (None, Vec::new());
+        if self.shared.as_ref().is_some_and(|it| !it.has(reply)) {
+            self.count += 1;
+            return Ok((self.count - 1, copies));
+        }
         if let Some(content) = reply.content {
             let body = (content, reply.usage, self.way(reply));
             let mut known = self.by_body.remove(&body).unwrap_or_default();
@@ -183,6 +230,11 @@ impl<'v> KnownReplies<'v> {
     /// Says which request a reply answers, so that nobody looks it up.
     pub(super) fn answers(&mut self, reply: CommitHash, request: Option<String>) {
         self.requests.insert(reply, request);
+    }
+
+    /// Says what all replies have in common that will be met.
+    pub(super) fn will_meet(&mut self, shared: SharedMarks) {
+        self.shared = Some(shared);
     }
 
     /// How many differ.

@@ -33,7 +33,7 @@ pub(super) struct Paths {
 
 impl Paths {
     /// Those of sessions, branches and tags.
-    pub(super) fn of_all(view: &dyn View) -> Result<Self> {
+    pub(super) fn of_all(view: &dyn View, copies: &Copies<'_>) -> Result<Self> {
         let sessions = view.sessions()?.into_iter();
         // Of several spellings of a directory the first stands for all.
         let mut spelled: HashMap<String, String> = HashMap::new();
@@ -44,7 +44,7 @@ impl Paths {
         });
         let directories = directories.collect();
         let mut tips = load::tips(view, RefName::SESSIONS)?;
-        let copied = copied_agents(view, &tips)?;
+        let copied = copied_agents(&tips, copies)?;
         tips.retain(|(name, _)| !copied.contains_key(name));
         let copied: HashSet<CommitHash> = copied.into_values().collect();
         for prefix in [RefName::HEADS, RefName::TAGS] {
@@ -62,7 +62,7 @@ pub(crate) fn each_path(
     visit: &mut dyn FnMut(NewPath<'_>) -> Result<()>,
 ) -> Result<()> {
     let Some(tip) = tip else {
-        let Paths { directories, tips } = Paths::of_all(view)?;
+        let Paths { directories, tips } = Paths::of_all(view, &Copies::of(view))?;
         let paths = tips.into_iter();
         let paths = paths.map(|(name, tip)| (name.as_session().is_some().then_some(name), tip));
         return each_of(view, paths.collect(), &directories, visit);
@@ -93,8 +93,8 @@ const AGENT: &str = "agent-";
 /// Where sub-agents are, of those that a copy's file mirrors and that ran in its original: whatever the mirror says, or
 /// counts, is there.
 fn copied_agents(
-    view: &dyn View,
     tips: &[(RefName, CommitHash)],
+    copies: &Copies<'_>,
 ) -> Result<HashMap<RefName, CommitHash>> {
     let agent = |name: &RefName| -> Option<(RefName, String)> {
         let (tool, id) = name.as_session()?;
@@ -106,7 +106,6 @@ fn copied_agents(
     for (root, agent) in tips.iter().filter_map(|(name, _)| agent(name)) {
         roots.entry(agent).or_default().push(root);
     }
-    let copies = Copies::of(view);
     let mut copied = HashMap::new();
     for (name, tip) in tips {
         let Some((root, agent)) = agent(name) else {

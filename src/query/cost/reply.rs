@@ -65,6 +65,20 @@ impl BilledReply {
         self.usage.plus(self.detail.iterated())
     }
 
+    /// The session that it counts with, by its ref: a sub-agent's with who started it, unless agents stand alone.
+    pub fn counts_with(&self, are_agents_alone: bool) -> Option<String> {
+        let (tool, id) = self.session.as_ref()?.as_session()?;
+        let mut parts = id.split('/');
+        let root = parts.next().unwrap_or(id);
+        let name = format!("{}{tool}/{root}", RefName::SESSIONS);
+        let is_alone = |part: &&str| are_agents_alone && part.starts_with("agent-");
+        Some(
+            parts
+                .take_while(is_alone)
+                .fold(name, |name, part| name + "/" + part),
+        )
+    }
+
     /// What its price depends on beside its counts and its day; none where its model is not known.
     pub fn served(&self) -> Option<Served<'_>> {
         Some(Served {

@@ -7,7 +7,7 @@ use super::reply::BilledReply;
 use crate::error::Result;
 use crate::model::price::Prices;
 use crate::model::{Millis, RefName, StatedUsage, Usage};
-use crate::repo::{Repo, load};
+use crate::repo::load;
 use crate::store::View;
 
 /// What a client says that a session cost, and what it comes to by a list of prices.
@@ -30,6 +30,17 @@ pub struct OtherRequests {
     pub unpriced: BTreeMap<String, u64>,
 }
 
+/// Of which sessions the requests count that no reply shows.
+#[derive(Clone, Copy)]
+pub enum OthersOf<'a> {
+    /// All.
+    All,
+    /// Those whose replies are all meant.
+    Whole(&'a dyn Fn(&BilledReply) -> bool),
+    /// None: what is meant may end anywhere in a session.
+    None(&'a dyn Fn(&BilledReply) -> bool),
+}
+
 /// How much input a request has at most that is short: lists ask more for each token of a long one, from 128,000 on.
 const SHORT: u64 = 100_000;
 
@@ -49,125 +60,215 @@ fn price_of_sum(prices: &Prices, model: &str, sum: &Usage, time: Option<Millis>)
     Some(part? * others as f64 + last?)
 }
 
+/// A sum of requests of a session that no reply shows.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct OtherSum {
+    /// The model. Hostile until escaped.
+    pub(super) model: String,
+    pub(super) usage: Usage,
+    /// When the session's newest reply came: its prices count.
+    pub(super) time: Option<Millis>,
+    /// What it costs, in US dollars; none where its model has no price.
+    pub(super) dollars: Option<f64>,
+}
+
+/// What the replies of a session come to.
+#[derive(Default)]
+struct SessionReplies {
+    models: Vec<(String, Usage)>,
+    dollars: f64,
+    last: Option<Millis>,
+}
+
+impl SessionReplies {
+    fn add(&mut self, reply: &BilledReply) {
+        let model = reply.model.as_deref();
+        let own = (model, reply.usage);
+        let iterations = reply.detail.iterations.iter();
+        let iterations = iterations.map(|it| (it.model.as_deref().or(model), it.usage()));
+        for (model, usage) in std::iter::once(own).chain(iterations) {
+            let model = model.unwrap_or_default();
+            match self.models.iter_mut().find(|(known, _)| known == model) {
+                Some((_, sum)) => *sum = sum.plus(usage),
+                None => self.models.push((model.to_owned(), usage)),
+            }
+        }
+        self.dollars += reply.dollars.unwrap_or(0.0);
+        self.last = self.last.max(reply.time);
+    }
+
+    fn of(&self, model: &str) -> Usage {
+        let found = self.models.iter().find(|(known, _)| known == model);
+        found.map_or_else(Usage::default, |(_, usage)| *usage)
+    }
+}
+
+/// The session below which one stands, by its ref.
+fn root(session: &str) -> &str {
+    let end = session.match_indices('/').nth(3);
+    end.map_or(session, |(at, _)| &session[..at])
+}
+
+/// All that was billed: what replies show, and what none shows.
+#[derive(Debug, Default)]
+pub struct Billing {
+    /// The replies, as [`Repo::billed`] gives them.
+    pub replies: Vec<BilledReply>,
+    /// What clients say that their sessions cost, where the list of prices says otherwise: a session's replies, those of
+    /// its sub-agents, and what else its client counts.
+    pub stated: Vec<StatedCost>,
+    pub(super) others: Vec<(RefName, Vec<OtherSum>)>,
+}
+
+impl Billing {
+    /// Of these replies, and of what clients say that all requests of these sessions came to. `known` has sums whose
+    /// prices were looked up before.
+    pub(super) fn of(
+        replies: Vec<BilledReply>,
+        sessions: Vec<(RefName, StatedUsage)>,
+        known: &HashMap<RefName, Vec<OtherSum>>,
+        prices: &Prices,
+    ) -> Self {
+        let stated = sessions.iter();
+        let stated = stated.map(|(name, _)| (name.as_str(), SessionReplies::default()));
+        let mut stated: HashMap<&str, SessionReplies> = stated.collect();
+        for reply in &replies {
+            let Some(session) = reply.session.as_ref().map(RefName::as_str) else {
+                continue;
+            };
+            // A sub-agent's are among its session's.
+            let root = root(session);
+            let agent = (session != root).then_some(session);
+            for of in std::iter::once(root).chain(agent) {
+                if let Some(own) = stated.get_mut(of) {
+                    own.add(reply);
+                }
+            }
+        }
+        let (mut others, mut costs) = (Vec::new(), Vec::new());
+        for (session, says) in &sessions {
+            let own = &stated[session.as_str()];
+            let before = known.get(session).map_or(&[][..], Vec::as_slice);
+            let sum = |(model, usage): (String, Usage)| {
+                let is_it =
+                    |it: &&OtherSum| (&it.model, it.usage, it.time) == (&model, usage, own.last);
+                before
+                    .iter()
+                    .find(is_it)
+                    .cloned()
+                    .unwrap_or_else(|| OtherSum {
+                        dollars: price_of_sum(prices, &model, &usage, own.last),
+                        time: own.last,
+                        model,
+                        usage,
+                    })
+            };
+            let sums: Vec<OtherSum> = says
+                .beyond(|model| own.of(model))
+                .into_iter()
+                .map(sum)
+                .collect();
+            if let Some(dollars) = says.dollars.as_ref().and_then(|it| it.parse().ok()) {
+                let listed = own.dollars + sums.iter().filter_map(|it| it.dollars).sum::<f64>();
+                let most = f64::max(dollars, listed);
+                // What both round to the same is no difference.
+                if (dollars - listed).abs() > f64::max(most / 100.0, 0.005) {
+                    let session = session.clone();
+                    costs.push(StatedCost {
+                        session,
+                        dollars,
+                        listed,
+                    });
+                }
+            }
+            if !sums.is_empty() {
+                others.push((session.clone(), sums));
+            }
+        }
+        Self {
+            replies,
+            stated: costs,
+            others,
+        }
+    }
+
+    /// What requests come to that no reply shows: compactions, titles, recaps, as far as clients say what all requests of a
+    /// session came to. It is told, too, whether such requests are left out of sessions of which some replies are meant:
+    /// nobody says when they were made, or behind which reply.
+    pub fn other_requests(&self, of: OthersOf<'_>) -> (OtherRequests, bool) {
+        let is_meant = match of {
+            OthersOf::All => return (self.sum_of(&|_| true), false),
+            OthersOf::Whole(is_meant) | OthersOf::None(is_meant) => is_meant,
+        };
+        // Of each session, and each part of one: whether some of its replies are meant, and whether all are.
+        let mut sessions: HashMap<String, (bool, bool)> = HashMap::new();
+        for reply in &self.replies {
+            let is_meant = is_meant(reply);
+            let whole = reply.counts_with(false);
+            let part = reply
+                .counts_with(true)
+                .filter(|it| Some(it) != whole.as_ref());
+            for name in whole.into_iter().chain(part) {
+                let (some, every) = sessions.entry(name).or_insert((false, true));
+                *some |= is_meant;
+                *every &= is_meant;
+            }
+        }
+        let found = |name: &RefName| sessions.get(name.as_str()).copied();
+        let may_be_whole = matches!(of, OthersOf::Whole(_));
+        let is_whole = |name: &RefName| may_be_whole && found(name) == Some((true, true));
+        let is_part = |name: &RefName| found(name).is_some_and(|it| it.0) && !is_whole(name);
+        let is_left_out = self.sum_of(&is_part) != OtherRequests::default();
+        (self.sum_of(&is_whole), is_left_out)
+    }
+
+    fn sum_of(&self, is_meant: &dyn Fn(&RefName) -> bool) -> OtherRequests {
+        let mut found = OtherRequests::default();
+        let meant = self.others.iter().filter(|(session, _)| is_meant(session));
+        for sum in meant.flat_map(|(_, sums)| sums) {
+            let bill = &mut found.bill;
+            bill.usage = bill.usage.plus(sum.usage);
+            match sum.dollars {
+                Some(dollars) => bill.dollars += dollars,
+                None => {
+                    bill.unpriced += 1;
+                    let tokens = sum
+                        .usage
+                        .input_tokens
+                        .saturating_add(sum.usage.output_tokens);
+                    let unpriced = found.unpriced.entry(sum.model.clone()).or_default();
+                    *unpriced = unpriced.saturating_add(tokens);
+                }
+            }
+        }
+        found
+    }
+}
+
 /// What clients say that the sessions came to that are here: an import that was undone leaves that.
-fn stated_here(view: &dyn View) -> Result<Vec<(RefName, StatedUsage)>> {
+pub(super) fn stated_here(view: &dyn View) -> Result<Vec<(RefName, StatedUsage)>> {
+    let stated = view.stated_usage()?;
+    if stated.is_empty() {
+        return Ok(stated);
+    }
     let tips = load::tips(view, RefName::SESSIONS)?;
     let here: HashSet<RefName> = tips.into_iter().map(|(name, _)| name).collect();
-    let stated = view.stated_usage()?.into_iter();
+    let stated = stated.into_iter();
     Ok(stated
         .filter(|(session, _)| here.contains(session))
         .collect())
 }
 
-impl Repo {
-    /// What clients say that their sessions cost, where the list of prices says otherwise: a session's replies, those of
-    /// its sub-agents, and what else its client counts.
-    ///
-    /// # Errors
-    ///
-    /// The store's.
-    pub fn stated_costs(
-        &self,
-        replies: &[BilledReply],
-        prices: &Prices,
-    ) -> Result<Vec<StatedCost>> {
-        let mut found = Vec::new();
-        for (session, stated) in stated_here(&*self.store.read()?)? {
-            let Some(dollars) = stated.dollars.as_ref().and_then(|it| it.parse().ok()) else {
-                continue;
-            };
-            let below = format!("{session}/");
-            let own: Vec<&BilledReply> = replies
-                .iter()
-                .filter(|reply| {
-                    let of = reply.session.as_ref();
-                    of.is_some_and(|of| *of == session || of.as_str().starts_with(&below))
-                })
-                .collect();
-            let known = |model: &str| {
-                let of = own.iter().filter(|it| it.model.as_deref() == Some(model));
-                of.fold(Usage::default(), |sum, it| sum.plus(it.counted()))
-            };
-            let others = stated.beyond(known).into_iter();
-            let others =
-                others.filter_map(|(model, usage)| price_of_sum(prices, &model, &usage, None));
-            let listed = Bill::of(own.iter().copied()).dollars + others.sum::<f64>();
-            let most = f64::max(dollars, listed);
-            // What both round to the same is no difference.
-            if (dollars - listed).abs() > f64::max(most / 100.0, 0.005) {
-                found.push(StatedCost {
-                    session,
-                    dollars,
-                    listed,
-                });
-            }
-        }
-        Ok(found)
-    }
-
-    /// What requests come to that no reply shows: compactions, titles, recaps, as far as clients say what all requests of a
-    /// session came to. `replies` are all of the sessions that are meant.
-    ///
-    /// # Errors
-    ///
-    /// The store's.
-    pub fn other_requests(
-        &self,
-        replies: &[BilledReply],
-        is_meant: &dyn Fn(&RefName) -> bool,
-        prices: &Prices,
-    ) -> Result<OtherRequests> {
-        let mut stated = stated_here(&*self.store.read()?)?;
-        stated.retain(|(session, _)| is_meant(session));
-        let mut known: HashMap<(&str, String), Usage> = HashMap::new();
-        let mut times: HashMap<&str, Millis> = HashMap::new();
-        for reply in replies {
-            let Some(session) = reply.session.as_ref().map(RefName::as_str) else {
-                continue;
-            };
-            // A sub-agent's are among its session's.
-            let root = session
-                .match_indices('/')
-                .nth(3)
-                .map_or(session, |(at, _)| &session[..at]);
-            let mut add = |model: Option<&str>, usage: Usage| {
-                let model = model.unwrap_or_default();
-                let agent = (session != root).then_some(session);
-                for of in std::iter::once(root).chain(agent) {
-                    let sum = known.entry((of, model.to_owned())).or_default();
-                    *sum = sum.plus(usage);
-                }
-            };
-            add(reply.model.as_deref(), reply.usage);
-            for iteration in &reply.detail.iterations {
-                let model = iteration.model.as_deref().or(reply.model.as_deref());
-                add(model, iteration.usage());
-            }
-            if let Some(time) = reply.time {
-                let last = times.entry(root).or_insert(time);
-                *last = time.max(*last);
-            }
-        }
-        let mut found = OtherRequests::default();
-        for (session, stated) in &stated {
-            let of = |model: &str| known.get(&(session.as_str(), model.to_owned())).copied();
-            for (model, usage) in stated.beyond(|model| of(model).unwrap_or_default()) {
-                let time = times.get(session.as_str()).copied();
-                let bill = &mut found.bill;
-                bill.usage = bill.usage.plus(usage);
-                match price_of_sum(prices, &model, &usage, time) {
-                    Some(dollars) => bill.dollars += dollars,
-                    None => {
-                        bill.unpriced += 1;
-                        let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
-                        let sum = found.unpriced.entry(model).or_default();
-                        *sum = sum.saturating_add(tokens);
-                    }
-                }
-            }
-        }
-        Ok(found)
-    }
+/// The same of the sessions that these replies are of.
+pub(super) fn stated_of(
+    view: &dyn View,
+    replies: &[BilledReply],
+) -> Result<Vec<(RefName, StatedUsage)>> {
+    let sessions = replies.iter().filter_map(|reply| reply.session.as_ref());
+    let roots: HashSet<&str> = sessions.map(|session| root(session.as_str())).collect();
+    let mut stated = stated_here(view)?;
+    stated.retain(|(session, _)| roots.contains(root(session.as_str())));
+    Ok(stated)
 }
 
 #[cfg(test)]
