@@ -11,14 +11,18 @@
 //! reference to a tool of which no `deferred_tools_record` tells. The program of 2.1.332 says which records it writes
 //! again at the end of a file, the last of each kind.
 
+use std::collections::HashSet;
+
 use serde_json::json;
 
-use super::record::renders;
+use super::attached;
+use super::record::{Attachment, Record, renders};
 use super::write::Writer;
 use crate::formats::shared::fields::Fields;
 use crate::formats::{Document, Outgoing};
 use crate::model::Part;
 use crate::wire::attached::{tagged, untagged};
+use crate::wire::json::{decode, word};
 
 const SNAPSHOT: &str = "prompt_snapshot";
 const TOOLS: &str = "deferred_tools_record";
@@ -46,7 +50,7 @@ const IN_FORCE: [&str; 14] = [
     WORKTREE,
 ];
 
-/// Whether a record says how things stand.
+/// Whether a record says how things stand, or is told by no message and may say something to a client.
 pub(super) fn is_state(record: &str) -> bool {
     // Most lines are none, and long.
     let mut len = record.len().min(300);
@@ -57,7 +61,21 @@ pub(super) fn is_state(record: &str) -> bool {
     let kinds = IN_FORCE
         .iter()
         .chain(&[SNAPSHOT, TOOLS, CHECKPOINT, CHANGE]);
-    kinds.copied().any(|kind| front.contains(kind)) && kind(record).is_some()
+    let is_known = kinds.copied().any(|kind| front.contains(kind)) && kind(record).is_some();
+    is_known || front.contains(r#""attachment""#) && is_unread(record)
+}
+
+/// Whether a record is an attachment of an older client that no message tells. A newer client may put into words what
+/// its own version did not.
+fn is_unread(record: &str) -> bool {
+    let Ok(record) = serde_json::from_str::<Record<'_>>(record) else {
+        return false;
+    };
+    let attachment: Attachment<'_> = decode(record.attachment).unwrap_or_default();
+    let is_older = !word(record.version).is_some_and(|version| renders(&version));
+    let kind = word(attachment.kind);
+    kind.is_some_and(|kind| is_older && attached::tells(&kind) != Some(true))
+        && attached::rendered(&record).is_none()
 }
 
 /// The kind of such a record.
@@ -180,6 +198,25 @@ impl Writer<'_> {
                 _ => {}
             }
             self.line(&fields);
+        }
+    }
+
+    /// Writes what the client attached behind a message, where no message tells it.
+    pub(super) fn unread(&mut self, outgoing: &Outgoing) {
+        let document = self.document;
+        let uuid = |fields: &Fields| fields.string("uuid");
+        let mut behind: HashSet<String> = Fields::of_all(&outgoing.records)
+            .filter_map(|it| uuid(&it))
+            .collect();
+        for record in document.state.iter().filter(|record| is_unread(record)) {
+            let Some(fields) = Fields::parse(record) else {
+                continue;
+            };
+            let parent = fields.string("parentUuid");
+            if parent.is_some_and(|parent| behind.contains(&parent)) {
+                behind.extend(uuid(&fields));
+                self.beside(std::slice::from_ref(record));
+            }
         }
     }
 
