@@ -26,6 +26,9 @@ use crate::wire::json::{decode, word};
 
 const SNAPSHOT: &str = "prompt_snapshot";
 const TOOLS: &str = "deferred_tools_record";
+/// Which tools were offered and which hidden, since the last compaction.
+const OFFER: &str = "tool_offer_record";
+const BOUNDARY: &str = "compact_boundary";
 const RELOCATED: &str = "relocated";
 const WORKTREE: &str = "worktree-state";
 const MEMORY: &str = "memory-mode";
@@ -60,7 +63,7 @@ pub(super) fn is_state(record: &str) -> bool {
     let front = &record[..len];
     let kinds = IN_FORCE
         .iter()
-        .chain(&[SNAPSHOT, TOOLS, CHECKPOINT, CHANGE]);
+        .chain(&[SNAPSHOT, TOOLS, OFFER, BOUNDARY, CHECKPOINT, CHANGE]);
     let is_known = kinds.copied().any(|kind| front.contains(kind)) && kind(record).is_some();
     is_known || front.contains(r#""attachment""#) && is_unread(record)
 }
@@ -68,6 +71,9 @@ pub(super) fn is_state(record: &str) -> bool {
 /// Whether a record is an attachment of an older client that no message tells. A newer client may put into words what
 /// its own version did not.
 fn is_unread(record: &str) -> bool {
+    if kind(record).is_some() {
+        return false;
+    }
     let Ok(record) = serde_json::from_str::<Record<'_>>(record) else {
         return false;
     };
@@ -86,8 +92,12 @@ fn kind(record: &str) -> Option<&'static str> {
     if let Some(known) = loose.into_iter().find(|known| *known == kind) {
         return Some(known);
     }
+    if record.is("subtype", BOUNDARY) {
+        return Some(BOUNDARY);
+    }
     let kind = Fields::parse(record.get("attachment")?.get())?.string("type")?;
-    [SNAPSHOT, TOOLS].into_iter().find(|known| *known == kind)
+    let attached = [SNAPSHOT, TOOLS, OFFER];
+    attached.into_iter().find(|known| *known == kind)
 }
 
 /// Whether a record is of the conversation.
@@ -153,7 +163,10 @@ impl Writer<'_> {
     pub(super) fn standing(&mut self) {
         let document = self.document;
         let of = |wanted| move |text: &&String| kind(text) == Some(wanted);
-        let tools = document.state.iter().filter(of(TOOLS));
+        let since = document.state.iter().rposition(|text| of(BOUNDARY)(&text));
+        let since = since.map_or(0, |at| at + 1);
+        let offers = document.state[since..].iter().filter(of(OFFER));
+        let tools = document.state.iter().filter(of(TOOLS)).chain(offers);
         let snapshot = document.state.iter().rev().find(of(SNAPSHOT));
         let records: Vec<String> = tools.chain(snapshot).cloned().collect();
         self.beside(&records);

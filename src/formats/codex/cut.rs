@@ -134,7 +134,11 @@ mod tests {
 
     #[test]
     fn characters_stay_whole() {
-        let long = format!("{}…9 chars truncated…{}", "é".repeat(3000), "é".repeat(2999));
+        let long = format!(
+            "{}…9 chars truncated…{}",
+            "é".repeat(3000),
+            "é".repeat(2999)
+        );
         let sent = texts(&as_sent(result(&["1", &long])));
         assert!(sent[1].contains("tokens truncated…é"), "{}", sent[1]);
     }

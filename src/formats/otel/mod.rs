@@ -11,6 +11,7 @@
 //! <https://github.com/traceloop/openllmetry>; `spec` of <https://github.com/Arize-ai/openinference>;
 //! `pydantic_ai/_otel_messages.py` of <https://github.com/pydantic/pydantic-ai>.
 
+mod ai_sdk;
 mod attributes;
 mod flat;
 mod history;

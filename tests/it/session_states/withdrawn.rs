@@ -265,3 +265,37 @@ fn what_a_client_attached_and_nobody_reads_goes_along_in_its_place() {
     );
     assert_eq!(records[2]["attachment"]["level"], 3);
 }
+
+#[test]
+fn the_tools_that_were_hidden_since_a_compaction_stay_hidden() {
+    let offer =
+        |hidden: &str| json!({"type": "tool_offer_record", "offered": [], "hidden": [hidden]});
+    let attached = |it: Value| json!({"type": "attachment", "attachment": it});
+    let sandbox = Sandbox::new();
+    let mut file = File::new(OLD, &sandbox.work());
+    file.user("u1", &json!("Begin."), &json!({}))
+        .node("o1", attached(offer("Early")))
+        .reply("a1", &text("Begun."), &json!({}))
+        .node(
+            "b1",
+            json!({"type": "system", "subtype": "compact_boundary", "content": "Compacted"}),
+        )
+        .user(
+            "s1",
+            &json!("A summary."),
+            &json!({"isCompactSummary": true}),
+        )
+        .node("o2", attached(offer("Late")))
+        .user("u2", &json!("On."), &json!({}))
+        .reply("a2", &text("Gone on."), &json!({}));
+    let name = file.write(&sandbox);
+    sandbox.ok(&["import", &name]);
+    sandbox.ok(&["resume"]);
+    let records = written(&sandbox);
+    let hidden: Vec<_> = records
+        .iter()
+        .filter(|it| it["attachment"]["type"] == "tool_offer_record")
+        .map(|it| it["attachment"]["hidden"][0].clone())
+        .collect();
+    assert_eq!(hidden, ["Late"]);
+}
