@@ -209,6 +209,7 @@ fn usage(of: &Attributes<'_>) -> Option<Usage> {
         "llm.token_count.prompt",
     ]);
     let output = of.count(&[
+        "ai.usage.outputTokens",
         "gen_ai.usage.output_tokens",
         "gen_ai.usage.completion_tokens",
         "llm.token_count.completion",
