@@ -19,7 +19,7 @@ use crate::model::Message;
 use crate::wire::json::quoted;
 use crate::wire::openai::{MessageWriter, is_tool_name, result_content, tool_message};
 use crate::wire::responses::in_words;
-use crate::wire::{INTERRUPTED, Repairs, attached, bridged};
+use crate::wire::{Repairs, attached, bridged};
 
 /// A request in the making. What is settled is written at once: a message after which every call so far is
 /// answered cannot be changed by any later one, so what is held is at most one call with its results.
@@ -240,7 +240,7 @@ fn message(spoken: &Spoken<'_>, repairs: &mut Repairs) -> Option<String> {
 
 fn answered(answer: &Answer<'_>, repairs: &mut Repairs) -> String {
     let content = match answer.content {
-        None => quoted(INTERRUPTED),
+        None => quoted(repairs.words_of_none()),
         Some(parts) => result_content(parts, answer.number, repairs),
     };
     tool_message(&answer.id, None, &content)

@@ -139,6 +139,11 @@ impl<'a> Compiling<'a> {
         self.is_typed = true;
     }
 
+    /// Puts a client's own words in place of results that never came.
+    pub fn unanswered(&mut self, words: Option<&'static str>) {
+        self.repairs.unanswered = words;
+    }
+
     /// Leaves the signed thoughts of these messages out, counted from 0: the provider takes all thoughts of a tool loop that
     /// runs or none, and one of them is gone.
     pub fn without_thoughts(&mut self, of: Range<usize>) {

@@ -12,7 +12,7 @@ use crate::wire::anthropic::{
 };
 use crate::wire::attached::{tagged, untagged};
 use crate::wire::json::{array, quoted};
-use crate::wire::{INTERRUPTED, Repair, Repairs};
+use crate::wire::{Repair, Repairs};
 
 /// The text of a failed tool that said nothing.
 const SILENT_FAILURE: &str = "[the tool failed without output]";
@@ -304,7 +304,7 @@ fn answered(answer: &Answer<'_>, more: &[&str], repairs: &mut Repairs) -> String
     let parts = answer.content.unwrap_or_default();
     let mut blocks = result_blocks(parts, answer.is_error, answer.number, repairs);
     if answer.content.is_none() {
-        blocks.push(Block::Text(INTERRUPTED));
+        blocks.push(Block::Text(repairs.words_of_none()));
     } else if answer.is_error && blocks.is_empty() {
         repairs.add(Repair::SilentFailure, answer.number);
         blocks.push(Block::Text(SILENT_FAILURE));

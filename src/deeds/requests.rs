@@ -8,8 +8,8 @@ use super::{ApiError, At, Deed, Method, RawJson, Spelled, problem};
 use crate::compile::{Compiled, Compiling, Contents, Notice, Provider, RequestOptions};
 use crate::context::Context;
 use crate::error::Result;
-use crate::formats::may_cite;
 use crate::formats::shared::sent::{Lack, Proof, short};
+use crate::formats::{Format, may_cite};
 use crate::hash::CommitHash;
 use crate::ingest::{as_running, said, said_citing, sent};
 use crate::model::{Message, Role, Settings};
@@ -138,17 +138,18 @@ pub fn request_payload(
     if !front.is_empty() {
         beside.push("system prompt and tools are those of the session file".to_owned());
     }
-    let is_of_codex = match repo.session_of(commit)? {
-        Some((name, _)) => name
-            .as_session()
-            .is_some_and(|(tool, _)| tool.starts_with(CODEX)),
-        None => false,
+    let tool = match repo.session_of(commit)? {
+        Some((name, _)) => name.as_session().map(|(tool, _)| tool.to_owned()),
+        None => None,
     };
+    let tool = tool.as_deref();
+    let format = tool.and_then(|tool| Format::named(tool).ok());
     let of = Said {
         context: &context,
         settings: &settings,
         front: &front,
-        is_of_codex,
+        is_of_codex: tool.is_some_and(|tool| tool.starts_with(CODEX)),
+        unanswered: format.and_then(|format| format.unanswered),
     };
     let (mut payload, mut notices) = made(repo, &of, reply, options)?;
     if let Some(newest) = newest {
@@ -185,6 +186,8 @@ struct Said<'a> {
     front: &'a [String],
     /// Whether it is a session of Codex, which sends a form of its own.
     is_of_codex: bool,
+    /// What its client sends in place of a result that never came.
+    unanswered: Option<&'static str>,
 }
 
 /// What is made of a context and its settings, behind the system messages.
@@ -243,6 +246,7 @@ fn made_of(
     if !of.is_of_codex {
         making.by_types();
     }
+    making.unanswered(of.unanswered);
     if let Some(lost) = lost {
         making.without_thoughts(lost.start + front.len()..lost.end + front.len());
     }

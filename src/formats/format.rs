@@ -77,6 +77,8 @@ pub struct Format {
     /// Whether its files may tell what another tool's session tells, in a form of their own: a reply at the same moment with
     /// the same counts is the same one then.
     pub retells: bool,
+    /// What its client sends in place of the result of a call that never got one, where that is known.
+    pub unanswered: Option<&'static str>,
     /// Whether its files hold what a client attached as such; elsewhere it is the user's text.
     pub attaches: bool,
     /// The name, without extension, that every session's file has; the session is then called by
@@ -388,6 +390,7 @@ impl Format {
             bare_messages: false,
             tells_costs: false,
             retells: false,
+            unanswered: None,
             attaches: false,
             common_stem: None,
             agents: None,

@@ -684,7 +684,7 @@ pub struct Document {
     pub state: Vec<String>,
     /// Whether the session goes on in another directory than its own, which is there.
     pub elsewhere: bool,
-    /// Whether all that was ever said is among the messages: nothing is hidden.
+    /// Whether all that was ever said is among the messages, but what the session's own tool has compacted.
     pub is_whole: bool,
     /// The provider that the tool talks to by its settings.
     pub provider: Option<String>,

@@ -119,11 +119,19 @@ impl<'a> SessionInput<'a> {
     pub(super) fn of_known(path: &Path, input: FileInput, format: &'static Format) -> Self {
         let own = &*stem(path);
         let folder = folder_of(path, format);
-        let is_common = format.common_stem.is_some_and(|common| own == common);
-        let stem = if is_common && !folder.is_empty() {
-            folder.clone()
-        } else {
-            own.to_owned()
+        // A file that a tool has put aside bears the same name with a number.
+        let rest = format
+            .common_stem
+            .and_then(|common| own.strip_prefix(common))
+            .filter(|_| !folder.is_empty());
+        let is_number =
+            |number: &str| !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit());
+        let stem = match rest {
+            Some("") => folder.clone(),
+            Some(rest) if rest.strip_prefix('_').is_some_and(is_number) => {
+                format!("{folder}{rest}")
+            }
+            _ => own.to_owned(),
         };
         Self {
             file: plain::absolute(path).map(|path| (path, input.stamp)),

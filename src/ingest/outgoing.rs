@@ -65,12 +65,14 @@ pub(super) fn outgoing(
     let mut outgoing = Vec::with_capacity(commits.len());
     let entries = context.entries.iter().zip(rows.iter().zip(&commits));
     for ((entry, (row, origin)), ((message, usage), records)) in entries.zip(told) {
-        let records = records.filter(|_| entry.placed.is_none() || in_document);
+        let is_own = entry.placed.is_none() || in_document;
+        // What a tool attached in front of its summary stands among the records of the compaction.
+        let records = records.filter(|_| is_own || message.is_attached());
         let records = records.unwrap_or_default();
-        let (records, replaces) = if entry.edited || !entry.mask.is_empty() {
-            (Vec::new(), records)
-        } else {
-            (records, Vec::new())
+        let is_whole = is_own && !entry.edited && entry.mask.is_empty();
+        let (records, replaces) = match is_whole {
+            true => (records, Vec::new()),
+            false => (Vec::new(), records),
         };
         outgoing.push(Outgoing {
             message: if format.attaches {

@@ -10,13 +10,14 @@ use super::outgoing::{
     Kept, outgoing, shape, without_citations, without_lost_thoughts, without_unpaired,
 };
 use super::session::digest;
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::formats::shared::records::each_record;
 use crate::formats::shared::redacted::Sieve;
 use crate::formats::{Action, BranchStart, Document, Export, Format, Shape, Sink, Source, Step};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::secret::Leaving;
-use crate::model::{Millis, Operation, RefName, Span};
+use crate::model::{HideKind, Millis, Operation, RefName, Span};
 use crate::repo::kept::{KeptSource, format_of};
 use crate::repo::path::{self, session_of};
 use crate::repo::{Repo, load, prompts};
@@ -124,7 +125,7 @@ pub fn resume(repo: &Repo, commit: &CommitHash, session: &NewSession<'_>) -> Res
             provider: session.provider.clone(),
             state: state.iter().map(|known| known.record.clone()).collect(),
             elsewhere,
-            is_whole: context.hidden_entries() == 0,
+            is_whole: is_whole(&*view, &path, &context, session.format)?,
             fresh: true,
             seed: session.seed,
             ..Document::default()
@@ -311,6 +312,29 @@ fn state(
         })?;
     }
     Ok(found)
+}
+
+/// Whether nothing is hidden but what the tool itself has compacted: what it has noted since then still holds.
+fn is_whole(
+    view: &dyn View,
+    path: &[CommitRow],
+    context: &Context,
+    format: &Format,
+) -> Result<bool> {
+    if context.hidden_entries() == 0 {
+        return Ok(true);
+    }
+    for row in path {
+        match &row.commit.operation {
+            Operation::Append { .. } | Operation::Annotate { .. } => {}
+            Operation::Hide(hide) if hide.kind == HideKind::Compaction => {
+                let tool = tool_of(view, &row.hash)?;
+                return Ok(tool.is_some_and(|tool| tool == format));
+            }
+            _ => return Ok(false),
+        }
+    }
+    Ok(false)
 }
 
 /// The files that records of state name, each once.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::INTERRUPTED;
+
 /// A difference between messages and what is written for a provider, in the order in which they
 /// are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -145,19 +147,28 @@ impl Repair {
 
 /// Repairs as they are made: a count and the first place of each kind.
 #[derive(Clone, Debug, Default)]
-pub struct Repairs(BTreeMap<Repair, (usize, usize)>);
+pub struct Repairs {
+    made: BTreeMap<Repair, (usize, usize)>,
+    /// What stands in place of a result that never came, where a client has words of its own.
+    pub unanswered: Option<&'static str>,
+}
 
 impl Repairs {
     /// One more `repair`, at the message numbered `message` from 1.
     pub fn add(&mut self, repair: Repair, message: usize) {
-        let (count, first) = self.0.entry(repair).or_insert((0, message));
+        let (count, first) = self.made.entry(repair).or_insert((0, message));
         *count += 1;
         *first = message.min(*first);
     }
 
+    /// What stands in place of a result that never came.
+    pub fn words_of_none(&self) -> &'static str {
+        self.unanswered.unwrap_or(INTERRUPTED)
+    }
+
     /// Each kind with its count and the first message concerned.
     pub fn iter(&self) -> impl Iterator<Item = (Repair, usize, usize)> {
-        let all = self.0.iter();
+        let all = self.made.iter();
         all.map(|(&repair, &(count, first))| (repair, count, first))
     }
 }

@@ -206,6 +206,9 @@ fn a_resumed_session_holds_attachments_as_records_of_its_own() {
             "hook_success",
             "file",
             "skill_listing",
+            // Of which nothing is known: the client may know more.
+            "command_permissions",
+            "weather_report",
             "edited_text_file",
             "queued_command",
             "task_reminder",

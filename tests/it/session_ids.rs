@@ -5,6 +5,8 @@ use std::process::{Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use crate::sandbox::Sandbox;
 
 /// A session of Gemini CLI with this id and these words.
@@ -470,5 +472,32 @@ fn an_id_that_repeats_names_one_conversation_or_is_refused() {
     for home in &homes {
         let again = home.tract(&["import", "--all"]);
         assert!(again.contains("3 files are as they were"), "{again}");
+    }
+}
+
+#[test]
+fn a_file_that_a_tool_put_aside_is_called_by_its_session_and_its_number() {
+    let sandbox = Sandbox::new();
+    let context = |said: &str| {
+        let prompt = json!({"role": "_system_prompt", "content": "Help."});
+        format!("{prompt}\n{}\n", json!({"role": "user", "content": said}))
+    };
+    for session in ["one", "two"] {
+        for file in ["context.jsonl", "context_1.jsonl"] {
+            let path = format!("{session}/{file}");
+            sandbox.write(&path, context(&path));
+            sandbox.ok(&["import", &path]);
+        }
+    }
+    for id in ["one", "one_1", "two", "two_1"] {
+        let name = format!("kimi-cli/{id}");
+        let said = sandbox.ok(&["compile", &name, "--format", "openai"]);
+        let (folder, file) = id.split_once('_').unwrap_or((id, ""));
+        let file = if file.is_empty() {
+            "context"
+        } else {
+            "context_1"
+        };
+        assert!(said.contains(&format!("{folder}/{file}.jsonl")), "{said}");
     }
 }

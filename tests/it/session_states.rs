@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use crate::resuming::written;
 use crate::sandbox::Sandbox;
 
+mod withdrawn;
+
 const OLD: &str = "000000a7-0000-4000-8000-000000000000";
 const FORK: &str = "000000b7-0000-4000-8000-000000000000";
 
@@ -438,79 +440,4 @@ fn an_edited_note_of_the_clients_is_framed_once() {
     other.write("again.jsonl", lines);
     other.ok(&["import", "again.jsonl"]);
     assert_eq!(other.ok(&["compile", "--format", "anthropic"]), compiled);
-}
-
-/// A session whose client cleared a result.
-fn cleared(cwd: &Path, cut: Value) -> File {
-    let mut file = File::new(OLD, cwd);
-    file.user("u1", &json!("Read."), &json!({}));
-    for (at, said) in ["the first result", "the second result"]
-        .into_iter()
-        .enumerate()
-    {
-        let id = format!("c{at}");
-        let call =
-            json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "ls"}});
-        let result = json!([{"type": "tool_result", "tool_use_id": id, "content": said}]);
-        file.reply(&format!("a{at}"), &call, &json!({})).user(
-            &format!("r{at}"),
-            &result,
-            &json!({}),
-        );
-    }
-    file.reply("a9", &text("Read."), &json!({}))
-        .node("cut", json!({"type": "attachment", "attachment": cut}))
-        .user("u2", &json!("Back."), &json!({}))
-        .reply("a10", &text("Hello."), &json!({}));
-    file
-}
-
-#[test]
-fn results_that_the_client_cleared_are_hidden() {
-    let stand_in = "[Old tool result content cleared]";
-    let sandbox = Sandbox::new();
-    let cut =
-        json!({"type": "tool_results_cut", "callIds": ["c0", "nowhere"], "standIn": stand_in});
-    let name = cleared(&sandbox.work(), cut).write(&sandbox);
-    let told = sandbox.tract(&["import", &name]);
-    assert!(!told.contains("unknown kind"), "{told}");
-    let compiled = sandbox.ok(&["compile", "--format", "anthropic"]);
-    assert!(
-        compiled.contains(stand_in) && compiled.contains("the second"),
-        "{compiled}"
-    );
-    assert!(!compiled.contains("the first result"), "{compiled}");
-    // Before, it was there.
-    let before = sandbox.ok(&["compile", "HEAD~3", "--format", "anthropic"]);
-    assert!(before.contains("the first result"), "{before}");
-    let hidden = sandbox.ok(&["audit"]);
-    assert!(!hidden.contains("Nothing was hidden"), "{hidden}");
-
-    sandbox.ok(&["resume"]);
-    let records = written(&sandbox);
-    let results = of(&records, "user").into_iter();
-    let results = results.filter(|it| it["message"]["content"][0]["type"] == "tool_result");
-    let contents: Vec<_> = results
-        .map(|it| it["message"]["content"][0]["content"].clone())
-        .collect();
-    assert!(contents[0].to_string().contains(stand_in), "{contents:?}");
-    assert!(
-        contents[1].to_string().contains("the second result"),
-        "{contents:?}"
-    );
-}
-
-#[test]
-fn a_cut_that_the_client_would_pass_over_hides_nothing() {
-    for cut in [
-        json!({"type": "tool_results_cut", "callIds": ["c0"], "standIn": ""}),
-        json!({"type": "tool_results_cut", "callIds": "c0", "standIn": "gone"}),
-        json!({"type": "tool_results_cut", "callIds": ["c0"], "standIn": "x".repeat(201)}),
-    ] {
-        let sandbox = Sandbox::new();
-        let name = cleared(&sandbox.work(), cut).write(&sandbox);
-        sandbox.ok(&["import", &name]);
-        let compiled = sandbox.ok(&["compile", "--format", "anthropic"]);
-        assert!(compiled.contains("the first result"), "{compiled}");
-    }
 }

@@ -1,4 +1,4 @@
-//! What Claude Code sent while it ran, and what it sends of the same session once it has ended.
+//! What clients sent while they ran, and what they send of the same session once it has ended.
 
 use serde_json::{Value, json};
 
@@ -246,4 +246,62 @@ fn a_call_without_result_and_the_thinking_of_another_model_are_left_out() {
     {"role":"assistant","content":[{"type":"thinking","thinking":"so","signature":"c2ln"},{"type":"text","text":"here"}]}
     {"role":"user","content":[{"type":"text","text":"on"}]}
     "#);
+}
+
+/// A session of pi in which a call never got its result.
+fn open_in_pi() -> String {
+    let message = |id: &str, parent: &str, message: &Value| {
+        let stamp = "2026-03-02T08:00:00.000Z";
+        json!({"type": "message", "id": id, "parentId": parent, "timestamp": stamp, "message": message})
+    };
+    let call =
+        json!({"type": "toolCall", "id": "c1", "name": "bash", "arguments": {"command": "ls"}});
+    let lines = [
+        json!({"type": "session", "version": 3, "id": "5e551000-0000-4000-8000-0000000000c1", "cwd": "/home/ada/mill",
+            "timestamp": "2026-03-02T08:00:00.000Z"}),
+        message("a1", "", &json!({"role": "user", "content": "Look."})),
+        message(
+            "a2",
+            "a1",
+            &json!({"role": "assistant", "content": [call], "provider": "anthropic",
+            "model": "claude-opus-4-5", "stopReason": "toolUse"}),
+        ),
+        message("a3", "a2", &json!({"role": "user", "content": "Go on."})),
+    ];
+    lines.map(|line| format!("{line}\n")).concat()
+}
+
+/// A session of OpenCode in which a call never got its result.
+fn open_in_opencode() -> String {
+    let text = include_str!("../data/opencode/plain.json");
+    let mut session: Value = serde_json::from_str(text).expect("JSON");
+    let messages = session["messages"].as_array_mut().expect("messages");
+    let parts = messages
+        .iter_mut()
+        .flat_map(|message| message["parts"].as_array_mut().expect("parts"));
+    for part in parts.filter(|part| part["callID"] == "c1") {
+        part["state"] =
+            json!({"status": "running", "input": {"command": "ls"}, "time": {"start": 1}});
+    }
+    session.to_string()
+}
+
+#[test]
+fn a_call_without_a_result_is_answered_in_its_clients_words() {
+    for (name, session, words) in [
+        ("pi.jsonl", open_in_pi(), "No result provided"),
+        (
+            "opencode.json",
+            open_in_opencode(),
+            "[Tool execution was interrupted]",
+        ),
+    ] {
+        let sandbox = Sandbox::new();
+        sandbox.write(name, session);
+        sandbox.ok(&["import", name]);
+        for format in ["anthropic", "openai"] {
+            let told = sandbox.tract(&["compile", "--format", format]);
+            assert!(told.contains(words), "{name}, {format}: {told}");
+        }
+    }
 }

@@ -21,7 +21,7 @@ use crate::model::{Media, MediaSource, Part};
 use crate::wire::Notes;
 use crate::wire::anthropic;
 use crate::wire::attached::{tagged, untagged};
-use crate::wire::json::{decode, is_true, string, word};
+use crate::wire::json::{Raw, decode, is_true, string, word};
 
 /// What is sent for an attachment.
 #[derive(Debug, PartialEq)]
@@ -35,7 +35,7 @@ pub(super) enum Sent {
 }
 
 /// Kinds of which nothing is sent where no text stands beside the record.
-const SILENT: [&str; 17] = [
+const SILENT: [&str; 19] = [
     "already_read_file",
     "auto_mode",
     "command_permissions",
@@ -52,7 +52,9 @@ const SILENT: [&str; 17] = [
     "prompt_snapshot",
     "structured_output",
     "thinking_drop",
+    "thinking_stripped",
     "tool_offer_record",
+    "whole_texts_withdrawn",
 ];
 
 /// Reads what is sent for a record; none where the record is not as it should be.
@@ -211,11 +213,20 @@ pub(super) fn tells(kind: &str) -> Option<bool> {
 /// The texts that stand beside the record of an attachment; none where it has none, or has them otherwise.
 /// What goes into the user's message, whatever the model, keeps the tags that it stands within.
 pub(super) fn rendered(record: &outer::Record<'_>) -> Option<Vec<String>> {
+    texts_of(record, record.rendered)
+}
+
+/// The texts that are sent for an attachment once it was withdrawn, in the same way.
+pub(super) fn withdrawn(record: &outer::Record<'_>) -> Option<Vec<String>> {
+    texts_of(record, record.rendered_withdrawn)
+}
+
+fn texts_of(record: &outer::Record<'_>, list: Raw<'_>) -> Option<Vec<String>> {
     #[derive(Deserialize)]
     struct Rendered {
         content: String,
     }
-    let texts: Vec<Rendered> = decode(record.rendered)?;
+    let texts: Vec<Rendered> = decode(list)?;
     let is_users = word(record.rendered_role).as_deref() == Some("user");
     let texts: Option<Vec<String>> = texts
         .into_iter()

@@ -10,7 +10,7 @@ use super::attached;
 use super::beginning::Behind;
 use super::queue::{self, Queue};
 use super::record::{
-    Attachment, BlockHead, CompactMetadata, Cut, MessageHead, ProgressData, Record, renders,
+    Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record, Withdrawal, renders,
 };
 use crate::error::Result;
 use crate::formats::shared::records::{self, LineReader, each_line, each_line_from};
@@ -42,8 +42,10 @@ pub(super) enum Kind {
     Boundary,
     /// `microcompact_boundary`.
     Micro,
-    /// The attachment that says which results were cleared.
+    /// An attachment that takes back some of what was sent.
     Cut,
+    /// The record of what results are sent as; no record of the tree.
+    Replaced,
     /// A prompt as attachment.
     QueuedCommand,
     /// A sub-agent's record, mirrored as progress; whether it is an assistant's.
@@ -89,12 +91,12 @@ impl Entry {
         matches!(self.kind, Kind::Placeholder | Kind::Attached | Kind::Local)
     }
 
-    /// Whether it is the queue's, and so no record of the tree.
-    pub(super) fn is_queue(&self) -> bool {
-        matches!(self.kind, Kind::Queued(_) | Kind::Taken)
+    /// Whether it is no record of the tree.
+    pub(super) fn is_loose(&self) -> bool {
+        matches!(self.kind, Kind::Queued(_) | Kind::Taken | Kind::Replaced)
     }
 
-    /// Whether it clears results.
+    /// Whether it takes back some of what was sent.
     pub(super) fn prunes(&self) -> bool {
         matches!(self.kind, Kind::Micro | Kind::Cut)
     }
@@ -143,7 +145,7 @@ pub(super) struct Preserved {
     pub(super) uuids: Vec<Name>,
 }
 
-/// What the queue alone has.
+/// What the queue alone has, or another record that is none of the tree's.
 pub(super) struct Queued {
     /// The record that has the text.
     pub(super) told: u32,
@@ -183,11 +185,13 @@ pub(super) struct Index {
     pub(super) unknown: BTreeMap<String, u64>,
     /// What of it is known already.
     pub(super) end: SessionEnd,
-    /// What the queue alone has, in the order in which it came out.
+    /// What stands in no record of the tree, in the order in which it came.
     pub(super) queued: Vec<Queued>,
     pub(super) queue: Queue,
     /// The last message that is no sub-agent's.
     last_message: Option<u32>,
+    /// The last message of all.
+    last_record: Option<u32>,
     epoch: u32,
     mirrored: HashSet<Name>,
 }
@@ -400,6 +404,21 @@ impl Index {
         self.end.other_records.retain(|_, count| *count > 0);
     }
 
+    /// Takes in what results are sent as, from the message before on.
+    fn add_replaced(&mut self, span: Span, line: u64) {
+        self.queued.push(Queued {
+            told: self.entries.len() as u32,
+            other: None,
+            behind: self.last_record,
+        });
+        self.entries.push(Entry {
+            span,
+            line,
+            kind: Kind::Replaced,
+            ..Entry::default()
+        });
+    }
+
     fn add_queued(&mut self, (span, line): queue::Place, kind: Kind) -> u32 {
         if let Some(others) = self.end.other_records.get_mut(QUEUE) {
             *others -= 1;
@@ -430,6 +449,10 @@ impl Index {
         let known = self.session_id.take();
         self.session_id = known.or_else(|| string(record.session_id));
         self.end.cwd = self.end.cwd.take().or_else(|| string(record.cwd));
+        if kind == REPLACED {
+            self.add_replaced(span, line);
+            return Ok(None);
+        }
         let Some(uuid) = self.names.text(record.uuid) else {
             if kind == QUEUE {
                 self.queue.take(&record, (span, line), self.last_message);
@@ -505,7 +528,7 @@ impl Index {
                     attached::tells(name)
                 };
                 match tells {
-                    _ if Cut::of(&attachment).is_some() => entry.kind = Kind::Cut,
+                    _ if Withdrawal::of(&attachment).is_some() => entry.kind = Kind::Cut,
                     Some(true) if attachment.prompt.is_some() => entry.kind = Kind::QueuedCommand,
                     Some(true) if name != "queued_command" => entry.kind = Kind::Attached,
                     Some(_) => self.end.other(format!("attachment/{name}")),
@@ -523,8 +546,11 @@ impl Index {
             _ => self.end.other(kind),
         }
         let at = self.entries.len() as u32;
-        if entry.is_message() && !entry.sidechain {
-            self.last_message = Some(at);
+        if entry.is_message() {
+            self.last_record = Some(at);
+            if !entry.sidechain {
+                self.last_message = Some(at);
+            }
         }
         if let Some(message) = entry.message {
             self.first.entry(message).or_insert(at);
@@ -653,6 +679,9 @@ impl Index {
         title.cloned()
     }
 }
+
+/// The records of what results are sent as.
+pub(super) const REPLACED: &str = "content-replacement";
 
 /// The records of what goes into the queue, and comes out.
 pub(super) const QUEUE: &str = "queue-operation";

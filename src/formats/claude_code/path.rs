@@ -21,7 +21,7 @@ pub(super) enum Item {
     Queued(u32, Option<u32>),
     /// A compaction: its boundary, its summary, and what is sent in front of that.
     Compaction(Option<u32>, u32, Vec<u32>),
-    /// A microcompaction.
+    /// A microcompaction, or what else takes back some of what was sent.
     Prune(u32),
 }
 
@@ -98,7 +98,7 @@ impl<'i> Tree<'i> {
         let mut previous: HashMap<Option<Name>, u32> = HashMap::new();
         for (at, entry) in self.index.entries.iter().enumerate() {
             let at = at as u32;
-            if entry.is_queue() {
+            if entry.is_loose() {
                 self.parents.push(None);
                 self.scopes.push(at + 1);
                 continue;
@@ -216,7 +216,10 @@ impl<'i> Tree<'i> {
             }
         }
         for queued in &self.index.queued {
-            let item = Item::Queued(queued.told, queued.other);
+            let item = match self.entry(queued.told).kind {
+                Kind::Replaced => Item::Prune(queued.told),
+                _ => Item::Queued(queued.told, queued.other),
+            };
             self.queued.entry(queued.behind).or_default().push(item);
         }
     }
@@ -349,7 +352,7 @@ impl<'i> Tree<'i> {
                 | Kind::Attached
                 | Kind::Local => items.push(Item::Input(record)),
                 // Behind the message that they came in behind.
-                Kind::Queued(_) | Kind::Taken => {}
+                Kind::Queued(_) | Kind::Taken | Kind::Replaced => {}
                 Kind::Boundary => boundary = Some((record, items.len())),
                 Kind::Summary => {
                     let (boundary, front) = boundary.take().unzip();

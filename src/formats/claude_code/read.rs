@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 use super::agents_id;
 use super::attached::{self, Sent};
 use super::beginning::Behind;
-use super::index::{Entry, Index, Kind, QUEUE};
+use super::index::{Entry, Index, Kind, QUEUE, REPLACED};
 use super::path::{Item, Tree};
-use super::record::{MessageHead, ProgressData, Record, request_name};
+use super::record::{BlockHead, MessageHead, ProgressData, Record, request_name};
 use crate::error::Result;
 use crate::formats::shared::continuation::Plain;
 use crate::formats::shared::parts::time;
@@ -39,6 +39,12 @@ struct Told {
     results: Vec<(String, u32)>,
     /// Calls whose results it cleared.
     cleared: Vec<String>,
+    /// How many parts it has.
+    parts: u32,
+    /// Those that are thoughts.
+    thoughts: Vec<u32>,
+    /// Thoughts that it took back.
+    stripped: Vec<(StepEntry, u32)>,
 }
 
 /// How often a conversation may be written, to be told once.
@@ -268,6 +274,9 @@ impl Reader<'_> {
                 },
                 results: Vec::new(),
                 cleared: Vec::new(),
+                parts: 0,
+                thoughts: Vec::new(),
+                stripped: Vec::new(),
             };
             match next.item {
                 Item::Prune(record) => self.prune(record, &mut next, &told)?,
@@ -342,6 +351,7 @@ impl Reader<'_> {
                 Kind::QueuedCommand => "attachment/queued_command",
                 Kind::Mirror(_) => "progress",
                 Kind::Queued(_) | Kind::Taken => QUEUE,
+                Kind::Replaced => REPLACED,
                 Kind::Node => continue,
             };
             self.teller.end.other(label);
@@ -518,6 +528,8 @@ impl Reader<'_> {
             self.teller.sink.problem(problem)?;
         }
         next.results = answered(&parts);
+        next.thoughts = thoughts(&parts);
+        next.parts = parts.len() as u32;
         let is_models = matches!(kind, Kind::Assistant | Kind::Mirror(_));
         served.retain(|key, value| {
             let known = next.served.get(key);
@@ -571,6 +583,18 @@ fn served(head: &MessageHead<'_>) -> Settings {
 /// A decoded object; an empty one where there is none.
 fn object<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> serde_json::Result<T> {
     serde_json::from_str(raw.map_or("{}", RawValue::get))
+}
+
+/// Which parts are thoughts.
+fn thoughts(parts: &[Part]) -> Vec<u32> {
+    let is_thought = |part: &Part| match part {
+        Part::Opaque { data, .. } => serde_json::from_str::<BlockHead<'_>>(data)
+            .is_ok_and(|block| block.is("redacted_thinking")),
+        part => matches!(part, Part::Thinking { .. }),
+    };
+    let numbered = parts.iter().zip(0..);
+    let found = numbered.filter(|(part, _)| is_thought(part));
+    found.map(|(_, at)| at).collect()
 }
 
 fn answered(parts: &[Part]) -> Vec<(String, u32)> {

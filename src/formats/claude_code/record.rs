@@ -18,6 +18,10 @@ lazy! {
         operation, reason,
         /// What is sent for an attachment, and whose words it is.
         rendered, rendered_role = "renderedRole",
+        /// What is sent of it once it was withdrawn.
+        rendered_withdrawn = "renderedWithdrawn",
+        /// What results are sent as.
+        replacements,
         /// Where a user's record comes from.
         origin, prompt_source = "promptSource",
         /// Of a user's record that the client made: that it is a note of the client's own, in other words when it is sent;
@@ -109,7 +113,11 @@ lazy! {
         /// Of a snapshot: the system prompt in pieces, what stands in front of it, and the tools.
         system_prompt = "systemPrompt", cli_prefix = "cliPrefix", tools,
         /// Of results that were cleared: the calls, and what is sent in place of each result.
-        call_ids = "callIds", stand_in = "standIn",
+        call_ids = "callIds", stand_in = "standIn", cause,
+        /// Of thoughts that were taken back: which.
+        scope, from,
+        /// Of a file that was mentioned: whether it was too long to be sent whole.
+        over_token_limit = "overTokenLimit",
     }
 }
 
@@ -140,35 +148,65 @@ pub(super) struct MicrocompactMetadata {
     pub(super) compacted_tool_ids: Vec<String>,
 }
 
-/// What an attachment says of results that were cleared.
-pub(super) struct Cut {
-    pub(super) calls: Vec<String>,
-    /// What is sent in place of each.
-    pub(super) stand_in: String,
+/// What a record takes back of what was sent before it.
+pub(super) enum Withdrawal {
+    /// Results: of each call, what is sent in place of its result.
+    Results(Vec<(String, String)>),
+    /// What was thought: all of it, or from a message's thought of this number on.
+    Thoughts(Option<(String, usize)>),
+    /// Files that were mentioned and are too long, since the last reply.
+    WholeFiles,
 }
 
-impl Cut {
-    /// The kind of the attachment.
-    pub(super) const KIND: &str = "tool_results_cut";
-
-    /// What the client takes of it; none where the client would pass it over.
+impl Withdrawal {
+    /// What the client takes of an attachment; none where it takes nothing back, or the client would pass it over.
     ///
     /// # Source
     ///
     /// The program of Claude Code 2.1.332.
     pub(super) fn of(attachment: &Attachment<'_>) -> Option<Self> {
+        match &*word(attachment.kind)? {
+            "tool_results_cut" => Self::cut(attachment),
+            "thinking_stripped" => Some(Self::Thoughts(Self::from(attachment))),
+            "whole_texts_withdrawn" => Some(Self::WholeFiles),
+            _ => None,
+        }
+    }
+
+    fn cut(attachment: &Attachment<'_>) -> Option<Self> {
         const LONGEST: usize = 200;
-        if word(attachment.kind)? != Self::KIND {
+        // For another reason it does not take them back.
+        let is_known = |cause: &str| cause == "withdrawn_by_tool";
+        if attachment.cause.is_some() && !word(attachment.cause).is_some_and(|it| is_known(&it)) {
             return None;
         }
         let calls: Vec<&RawValue> = decode(attachment.call_ids)?;
         let calls = calls.into_iter().filter_map(|id| string(Some(id)));
         let stand_in = string(attachment.stand_in)?;
         let units = stand_in.encode_utf16().count();
-        (1..=LONGEST).contains(&units).then(|| Self {
-            calls: calls.collect(),
-            stand_in,
-        })
+        let calls = calls.map(|call| (call, stand_in.clone()));
+        (1..=LONGEST)
+            .contains(&units)
+            .then(|| Self::Results(calls.collect()))
+    }
+
+    /// Where the thoughts begin that are taken back; none where all are.
+    fn from(attachment: &Attachment<'_>) -> Option<(String, usize)> {
+        lazy! { struct From { message = "messageId", thought = "thinkingIndex" } }
+        let is_part = word(attachment.scope).is_some_and(|scope| scope != "all");
+        let from: From<'_> = decode(attachment.from.filter(|_| is_part))?;
+        Some((string(from.message)?, decode(from.thought)?))
+    }
+
+    /// What a record of replaced results says: what is sent of each from then on.
+    pub(super) fn replaced(record: &Record<'_>) -> Option<Self> {
+        lazy! { struct Replaced { kind, call = "toolUseId", text = "replacement" } }
+        let replaced: Vec<Replaced<'_>> = decode(record.replacements)?;
+        let of_results = replaced
+            .iter()
+            .filter(|it| word(it.kind).is_some_and(|kind| kind == "tool-result"));
+        let pairs = of_results.filter_map(|it| Some((string(it.call)?, string(it.text)?)));
+        Some(Self::Results(pairs.collect()))
     }
 }
 

@@ -29,6 +29,9 @@ use crate::wire::json::{Object, decode, string, word};
 /// What stands beside a reference to a tool.
 const LOADED: &str = "Tool loaded.";
 
+/// The tool that sends a message to another agent.
+const POST: &str = "SendMessage";
+
 /// Reads a session up to a reply of a model.
 pub(super) fn running(input: &dyn Input, until: u64, model: Option<&str>) -> Result<Running> {
     let mut reader = Reader::default();
@@ -53,6 +56,8 @@ struct Reader {
     found: Running,
     /// Calls without result.
     open: HashSet<String>,
+    /// Calls that send a message to another agent, and have more in the file than the model wrote.
+    posted: HashSet<String>,
     /// Whether the last record of the conversation ends a turn.
     is_settled: bool,
     /// Whether the client takes no terminal.
@@ -85,10 +90,13 @@ impl Reader {
             let is_loaded =
                 |texts: &mut Vec<(_, String)>| texts.iter().any(|(_, text)| text == LOADED);
             self.found.beside.retain(|_, texts| is_loaded(texts));
+            // What it has added to a message for another agent it takes out again.
+            let posted = &self.posted;
+            self.found.arguments.retain(|call, _| posted.contains(call));
         } else {
             self.found.beside.clear();
+            self.found.arguments.clear();
         }
-        self.found.arguments.clear();
         self.found.unsent.clear();
         self.may_have_ended = false;
     }
@@ -108,6 +116,9 @@ impl Reader {
             let is_kept = self.is_newer && !self.is_piped && call.name == "ExitPlanMode";
             let own = as_made(&call.name, call.input.get()).filter(|_| !is_kept);
             if let Some(own) = own {
+                if call.name == POST {
+                    self.posted.insert(call.id.clone());
+                }
                 self.found.arguments.insert(call.id.clone(), own);
             }
             self.open.insert(call.id);
@@ -187,7 +198,7 @@ fn as_made(name: &str, input: &str) -> Option<String> {
     let added: &[&str] = match name {
         // The plan stands in the file that the path names.
         "ExitPlanMode" if get("planFilePath").is_some() => &["plan", "planFilePath"],
-        "SendMessage" => {
+        POST => {
             let has_both = get("recipient").is_some() && get("type").is_some();
             let is_again = get("recipient") == get("to") && get("content") == get("message");
             if !has_both || !is_again {

@@ -11,17 +11,24 @@
 //! reference to a tool of which no `deferred_tools_record` tells. The program of 2.1.332 says which records it writes
 //! again at the end of a file, the last of each kind.
 
+use std::collections::HashSet;
+
 use serde_json::json;
 
-use super::record::renders;
+use super::attached;
+use super::record::{Attachment, Record, renders};
 use super::write::Writer;
 use crate::formats::shared::fields::Fields;
 use crate::formats::{Document, Outgoing};
 use crate::model::Part;
 use crate::wire::attached::{tagged, untagged};
+use crate::wire::json::{decode, word};
 
 const SNAPSHOT: &str = "prompt_snapshot";
 const TOOLS: &str = "deferred_tools_record";
+/// Which tools were offered and which hidden, since the last compaction.
+const OFFER: &str = "tool_offer_record";
+const BOUNDARY: &str = "compact_boundary";
 const RELOCATED: &str = "relocated";
 const WORKTREE: &str = "worktree-state";
 const MEMORY: &str = "memory-mode";
@@ -46,7 +53,7 @@ const IN_FORCE: [&str; 14] = [
     WORKTREE,
 ];
 
-/// Whether a record says how things stand.
+/// Whether a record says how things stand, or is told by no message and may say something to a client.
 pub(super) fn is_state(record: &str) -> bool {
     // Most lines are none, and long.
     let mut len = record.len().min(300);
@@ -56,8 +63,25 @@ pub(super) fn is_state(record: &str) -> bool {
     let front = &record[..len];
     let kinds = IN_FORCE
         .iter()
-        .chain(&[SNAPSHOT, TOOLS, CHECKPOINT, CHANGE]);
-    kinds.copied().any(|kind| front.contains(kind)) && kind(record).is_some()
+        .chain(&[SNAPSHOT, TOOLS, OFFER, BOUNDARY, CHECKPOINT, CHANGE]);
+    let is_known = kinds.copied().any(|kind| front.contains(kind)) && kind(record).is_some();
+    is_known || front.contains(r#""attachment""#) && is_unread(record)
+}
+
+/// Whether a record is an attachment of an older client that no message tells. A newer client may put into words what
+/// its own version did not.
+fn is_unread(record: &str) -> bool {
+    if kind(record).is_some() {
+        return false;
+    }
+    let Ok(record) = serde_json::from_str::<Record<'_>>(record) else {
+        return false;
+    };
+    let attachment: Attachment<'_> = decode(record.attachment).unwrap_or_default();
+    let is_older = !word(record.version).is_some_and(|version| renders(&version));
+    let kind = word(attachment.kind);
+    kind.is_some_and(|kind| is_older && attached::tells(&kind) != Some(true))
+        && attached::rendered(&record).is_none()
 }
 
 /// The kind of such a record.
@@ -68,8 +92,12 @@ fn kind(record: &str) -> Option<&'static str> {
     if let Some(known) = loose.into_iter().find(|known| *known == kind) {
         return Some(known);
     }
+    if record.is("subtype", BOUNDARY) {
+        return Some(BOUNDARY);
+    }
     let kind = Fields::parse(record.get("attachment")?.get())?.string("type")?;
-    [SNAPSHOT, TOOLS].into_iter().find(|known| *known == kind)
+    let attached = [SNAPSHOT, TOOLS, OFFER];
+    attached.into_iter().find(|known| *known == kind)
 }
 
 /// Whether a record is of the conversation.
@@ -135,7 +163,10 @@ impl Writer<'_> {
     pub(super) fn standing(&mut self) {
         let document = self.document;
         let of = |wanted| move |text: &&String| kind(text) == Some(wanted);
-        let tools = document.state.iter().filter(of(TOOLS));
+        let since = document.state.iter().rposition(|text| of(BOUNDARY)(&text));
+        let since = since.map_or(0, |at| at + 1);
+        let offers = document.state[since..].iter().filter(of(OFFER));
+        let tools = document.state.iter().filter(of(TOOLS)).chain(offers);
         let snapshot = document.state.iter().rev().find(of(SNAPSHOT));
         let records: Vec<String> = tools.chain(snapshot).cloned().collect();
         self.beside(&records);
@@ -180,6 +211,25 @@ impl Writer<'_> {
                 _ => {}
             }
             self.line(&fields);
+        }
+    }
+
+    /// Writes what the client attached behind a message, where no message tells it.
+    pub(super) fn unread(&mut self, outgoing: &Outgoing) {
+        let document = self.document;
+        let uuid = |fields: &Fields| fields.string("uuid");
+        let mut behind: HashSet<String> = Fields::of_all(&outgoing.records)
+            .filter_map(|it| uuid(&it))
+            .collect();
+        for record in document.state.iter().filter(|record| is_unread(record)) {
+            let Some(fields) = Fields::parse(record) else {
+                continue;
+            };
+            let parent = fields.string("parentUuid");
+            if parent.is_some_and(|parent| behind.contains(&parent)) {
+                behind.extend(uuid(&fields));
+                self.beside(std::slice::from_ref(record));
+            }
         }
     }
 

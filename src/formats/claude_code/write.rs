@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::attached::framed;
+use super::attached::{self as client, Sent, framed};
 use super::index::QUEUE;
 use super::queue::NOTICE;
 use super::record::{BlockHead, MessageHead, Record, renders};
@@ -26,7 +26,7 @@ use crate::model::{Millis, Part, Role};
 use crate::wire::anthropic::{self, Place, result_blocks, text_block, tool_result};
 use crate::wire::attached::tagged;
 use crate::wire::json::{array, decode, is_true, quoted, string, word};
-use crate::wire::{Repair, attached};
+use crate::wire::{Notes, Repair, attached};
 
 /// The version in records that are written anew where none is known: the one whose records ours
 /// look like.
@@ -47,6 +47,9 @@ pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
         match writer.without_open_calls(outgoing, &messages[at + 1..]) {
             Some(closed) => writer.message(&closed, first),
             None => writer.message(outgoing, first),
+        }
+        if document.fresh {
+            writer.unread(outgoing);
         }
         first &= is_front(outgoing);
     }
@@ -230,6 +233,12 @@ impl<'a> Writer<'a> {
         if outgoing.is_summary && first && self.number == 1 {
             self.boundary(outgoing);
         }
+        if self.document.fresh
+            && let Some(record) = attached_among(outgoing)
+        {
+            self.beside(std::slice::from_ref(record));
+            return;
+        }
         if self.rendered(outgoing) {
             return;
         }
@@ -388,7 +397,7 @@ impl<'a> Writer<'a> {
             new
         });
         // A copy of what the message was; it must not outlive the change.
-        fields.remove("toolUseResult");
+        fields.remove(DETAILS);
         let uuid = fields.string("uuid");
         let uuid = uuid.filter(|uuid| !self.written.contains(uuid));
         let uuid = uuid.unwrap_or_else(|| self.new_uuid());
@@ -529,6 +538,11 @@ impl<'a> Writer<'a> {
             if let Some(source) = self.calls.get(call) {
                 fields.set("sourceToolAssistantUUID", source);
             }
+            if self.document.fresh
+                && let Some(known) = details(outgoing, call)
+            {
+                fields.set(DETAILS, &known);
+            }
             self.put(&fields);
         }
         self.plain(outgoing, plain, &mut replaced, first);
@@ -578,10 +592,10 @@ impl<'a> Writer<'a> {
     }
 
     /// A reply for a new session without the calls that nothing before the next reply answers. None: it
-    /// has no such calls, or the tool is one that says of them that they were interrupted.
+    /// has no such calls, or the session is the tool's own: what it sends of them is its version's matter.
     fn without_open_calls(&mut self, outgoing: &Outgoing, later: &[Outgoing]) -> Option<Outgoing> {
-        let keeps = self.document.native && renders(&self.version);
-        if !self.document.fresh || keeps || outgoing.message.role != Role::Assistant {
+        if !self.document.fresh || self.document.native || outgoing.message.role != Role::Assistant
+        {
             return None;
         }
         let before_reply = |next: &&Outgoing| next.message.role != Role::Assistant;
@@ -602,6 +616,16 @@ impl<'a> Writer<'a> {
             closed
         })
     }
+}
+
+/// What a tool gave, as the client's own data: by it the client knows which work in the background is its own.
+const DETAILS: &str = "toolUseResult";
+
+/// That of a result which says what it said.
+fn details(outgoing: &Outgoing, call: &str) -> Option<Box<RawValue>> {
+    let mut records = Fields::of_all(&outgoing.records);
+    let record = records.find(|it| blocks(it).iter().any(|block| block.answers(call)))?;
+    Some(record.get(DETAILS)?.to_owned())
 }
 
 /// What the client notes of a reply, and goes by when it sends the reply back.
@@ -701,6 +725,21 @@ fn is_beside(records: &[String]) -> bool {
         }
     };
     !records.is_empty() && records.iter().all(is_such)
+}
+
+/// The record of what the client attached, where it stands in front of a compaction's summary, among the compaction's.
+fn attached_among(outgoing: &Outgoing) -> Option<&String> {
+    outgoing.message.attached.as_ref()?;
+    outgoing.replaces.iter().find(|text| {
+        let Ok(record) = serde_json::from_str::<Record<'_>>(text) else {
+            return false;
+        };
+        let sent = match record.attachment {
+            Some(_) => client::sent(&record, &mut Notes::default()),
+            None => return false,
+        };
+        matches!(sent, Sent::Parts { parts, .. } if parts == outgoing.message.parts)
+    })
 }
 
 /// What a record of progress mirrors of a sub-agent, and which.

@@ -33,6 +33,7 @@ const MESSAGES_FILE: &str = ".messages.json";
 
 /// The format.
 pub static CLINE_CLI: Format = Format {
+    unanswered: Some("Tool execution was interrupted before a result was produced."),
     tools: &["Cline CLI"],
     seen: "sessions of 3.0.65, with their requests",
     sniff: |head| head.object().is_some_and(is_session).then_some(0),

@@ -11,6 +11,7 @@
 
 mod asides;
 mod beginning;
+mod cut;
 mod ended;
 mod hides;
 mod history;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
+use super::cut;
 use super::history::prompt_text;
 use super::inherited::Inherited;
 use super::record::{
@@ -386,7 +387,7 @@ impl<'s> Reader<'s> {
                         self.problem(reason)?;
                     }
                 }
-                self.hold(self.step(Action::Append(message)));
+                self.hold(self.step(Action::Append(cut::as_sent(message))));
                 if self.replies.held[0].usage.is_some() {
                     self.tell_held()?;
                 }

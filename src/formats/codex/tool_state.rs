@@ -14,25 +14,30 @@ use crate::wire::json::{quoted, word};
 
 const WORLD: &str = "world_state";
 const TURN: &str = "turn_context";
+/// What comes before it the model is no longer told.
+const COMPACTED: &str = "compacted";
+
+const KINDS: [&str; 3] = [WORLD, TURN, COMPACTED];
 
 /// Whether a record says how things stand.
 pub(super) fn is_state(record: &str) -> bool {
     // Most lines are none, and long.
     let front = record.get(..record.len().min(200)).unwrap_or(record);
-    (front.contains(WORLD) || front.contains(TURN)) && kind(record).is_some()
+    let is_such = |kind| front.contains(kind);
+    KINDS.into_iter().any(is_such) && kind(record).is_some()
 }
 
 /// The kind of such a record and what it says.
 fn kind(record: &str) -> Option<(&'static str, &RawValue)> {
     let record = serde_json::from_str::<Record<'_>>(record).ok()?;
     let kind = word(record.r#type)?;
-    let kind = [WORLD, TURN].into_iter().find(|known| *known == &*kind)?;
+    let kind = KINDS.into_iter().find(|known| *known == &*kind)?;
     Some((kind, record.payload?))
 }
 
 impl Writer<'_> {
     /// Writes how things stood, by the session's own records. What the model was told counts only where
-    /// all of that is still there.
+    /// all of that is still there, since the tool's own compaction if there is one.
     pub(super) fn standing(&mut self) -> Result<()> {
         let document = self.document;
         if !document.fresh || self.legacy {
@@ -40,7 +45,9 @@ impl Writer<'_> {
         }
         let states = document.state.iter();
         let states: Vec<_> = states.filter_map(|text| kind(text)).collect();
-        let worlds = states.iter().filter(|(kind, _)| *kind == WORLD);
+        let since = states.iter().rposition(|(kind, _)| *kind == COMPACTED);
+        let since = since.map_or(0, |at| at + 1);
+        let worlds = states[since..].iter().filter(|(kind, _)| *kind == WORLD);
         let mut worlds: Vec<&RawValue> = worlds.map(|(_, payload)| *payload).collect();
         let is_full = |payload: &&RawValue| {
             serde_json::from_str::<Value>(payload.get()).is_ok_and(|world| world["full"] == true)

@@ -40,17 +40,22 @@ fn document(folder: &dyn SessionFolder, shown: &str) -> Result<String> {
     let is_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
     let mut unread = Vec::new();
     let mut generations: Vec<Generation> = Vec::new();
+    let journals = folder.names(JOURNALS)?;
+    if !folder.names(GENERATIONS)?.contains(&newest) {
+        unread.push(format!("{GENERATIONS}/{newest}: no manifest"));
+    }
     // A newer one that is not named is on its way to the disk.
     for name in folder.names(GENERATIONS)?.into_iter().filter(is_number) {
         if name <= newest {
-            generations.extend(generation(folder, &name, &mut unread)?);
+            generations.extend(generation(folder, &name, &journals, &mut unread)?);
         }
     }
     let place = format!("{GENERATIONS}/{newest}");
-    let (about, shown) = known(folder, &place, text_at(&current, "session_id"))?;
+    let id = text_at(&current, "session_id");
+    let (about, shown) = known(folder, &place, id, &mut unread)?;
     let mut history = History::showing(shown);
     let mut lines = Vec::new();
-    for name in folder.names(JOURNALS)? {
+    for name in journals {
         let text = folder
             .text(&format!("{JOURNALS}/{name}"))?
             .unwrap_or_default();
@@ -64,14 +69,16 @@ fn document(folder: &dyn SessionFolder, shown: &str) -> Result<String> {
     Ok(history.object(Object::new().raw(SESSION, &about.finish())))
 }
 
-/// Reads a generation's context.
+/// Reads a generation's context; the journal that goes on from there is among those that are there, or it is said.
 fn generation(
     folder: &dyn SessionFolder,
     name: &str,
+    journals: &[String],
     unread: &mut Vec<String>,
 ) -> Result<Option<Generation>> {
     lazy! {
-        struct Written { snapshot_sequence, checkpoint }
+        struct Written { snapshot_sequence, checkpoint, journal = "recovery_journal_segment" }
+        struct Segment { path }
         struct Checkpoint { path, chunks }
         struct Whole { context }
         struct Inside { messages }
@@ -84,6 +91,16 @@ fn generation(
         unread.push(format!("{place}: no manifest"));
         return Ok(None);
     };
+    let segment: Segment<'_> = decode(manifest.journal).unwrap_or_default();
+    let is_there = |path: &String| {
+        let name = path
+            .strip_prefix(JOURNALS)
+            .and_then(|it| it.strip_prefix('/'));
+        name.is_none_or(|name| journals.iter().any(|it| it == name))
+    };
+    if let Some(path) = string(segment.path).filter(|path| !is_there(path)) {
+        unread.push(format!("{path}: a journal is missing"));
+    }
     let checkpoint: Checkpoint<'_> = decode(manifest.checkpoint).unwrap_or_default();
     let file = string(checkpoint.path).unwrap_or_default();
     let whole = folder.text(&format!("{place}/{file}"))?.unwrap_or_default();
@@ -121,6 +138,7 @@ fn known(
     folder: &dyn SessionFolder,
     place: &str,
     id: Option<String>,
+    unread: &mut Vec<String>,
 ) -> Result<(Object, Vec<Shown>)> {
     let read = |path: &str| -> Result<Value> {
         let text = folder.text(path)?.unwrap_or_default();
@@ -150,7 +168,12 @@ fn known(
     let mut lists = vec![screen["history"]["entries"].to_string()];
     let chunks = manifest["projection_state"]["chunks"].as_array();
     for chunk in chunks.into_iter().flatten().filter_map(Value::as_str) {
-        lists.extend(folder.text(&format!("chunks/{chunk}.json"))?);
+        match folder.text(&format!("chunks/{chunk}.json"))? {
+            Some(list) => lists.push(list),
+            None => unread.push(format!(
+                "{place}: a part of what the screen showed is missing, and the times with it"
+            )),
+        }
     }
     let entries = lists.iter().flat_map(|list| {
         let entries: Vec<&RawValue> = serde_json::from_str(list).unwrap_or_default();

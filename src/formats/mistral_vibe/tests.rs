@@ -160,12 +160,40 @@ fn what_is_missing_or_spoilt_is_named_and_the_rest_comes_in() {
         folder.0.retain(|path, _| !path.starts_with("chunks"));
     });
     let missing = "a part of the context is missing";
+    let contexts = reasons.iter().filter(|it| it.ends_with(missing));
     assert_eq!(
-        reasons,
-        ["0000000000000012", "0000000000000030"].map(|it| format!("generations/{it}: {missing}"))
+        contexts.collect::<Vec<_>>(),
+        ["0000000000000012", "0000000000000030"]
+            .map(|it| format!("generations/{it}: {missing}"))
+            .iter()
+            .collect::<Vec<_>>()
     );
+    let times = reasons.iter().filter(|it| it.contains("the times with it"));
+    assert!(times.count() > 0, "{reasons:?}");
     // The requests alone say this.
     assert_eq!(steps, 9);
+}
+
+#[test]
+fn a_generation_or_a_journal_that_is_missing_is_said() {
+    let said = |gone: &str| {
+        let mut folder = store();
+        folder.0.retain(|path, _| !path.starts_with(gone));
+        let told = read(&MISTRAL_VIBE, object(&folder).as_bytes());
+        let reasons = told.reasons().into_iter().map(str::to_owned);
+        reasons.collect::<Vec<_>>()
+    };
+    let newest = said("generations/0000000000000030");
+    assert!(
+        newest[0].contains("0000000000000030: no manifest"),
+        "{newest:?}"
+    );
+    let journals = said("journal/");
+    let missing = journals
+        .iter()
+        .filter(|it| it.contains("a journal is missing"));
+    assert!(missing.count() > 0, "{journals:?}");
+    assert!(said("nothing at all").is_empty());
 }
 
 #[test]

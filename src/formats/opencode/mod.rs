@@ -45,8 +45,12 @@ const VERSION: &str = "1.2.0";
 const KILO_VERSION: &str = "7.0.0";
 const KILO_MAJOR: u64 = 7;
 
+/// What the tools send in place of the result of a call that was broken off.
+const BROKEN_OFF: Option<&str> = Some("[Tool execution was interrupted]");
+
 /// The format.
 pub static OPENCODE: Format = Format {
+    unanswered: BROKEN_OFF,
     tools: &["OpenCode"],
     seen: "exports of 1.2.20 and 1.18.33, databases of 1.16.0 and 1.18.33, files of 1.1; with its requests 1.18.33",
     sniff: |head| {
@@ -76,6 +80,7 @@ pub static OPENCODE: Format = Format {
 
 /// The format of a tool that was made from it.
 pub static KILO: Format = Format {
+    unanswered: BROKEN_OFF,
     tools: &["Kilo Code"],
     seen: "the databases of 7.0.46 and 7.7.7",
     sniff: |head| {

@@ -11,6 +11,7 @@
 //! <https://github.com/traceloop/openllmetry>; `spec` of <https://github.com/Arize-ai/openinference>;
 //! `pydantic_ai/_otel_messages.py` of <https://github.com/pydantic/pydantic-ai>.
 
+mod ai_sdk;
 mod attributes;
 mod flat;
 mod history;
@@ -46,7 +47,7 @@ fn is_trace(head: &SourceHead<'_>) -> Option<usize> {
 pub static OTEL: Format = Format {
     aliases: &["otlp"],
     tools: &["OpenTelemetry"],
-    seen: "traces of pydantic-ai 2.68, OpenLLMetry 0.62 and OpenInference 0.1.66; older ones by their sources",
+    seen: "traces of pydantic-ai 2.68, OpenLLMetry 0.62, OpenInference 0.1.66 and the AI SDK 6.0.326; older ones by their sources",
     sniff: |head| is_trace(head).or_else(|| histories::sniff::<History>(head)),
     tells_costs: true,
     retells: true,

@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use super::ai_sdk;
 use super::attributes::Attributes;
 use super::flat;
 use super::message;
@@ -58,6 +59,7 @@ pub(super) fn head(raw: &RawValue, place: Span) -> Result<Result<Head, Other>, S
         "gen_ai.operation.name",
         "llm.request.type",
         "openinference.span.kind",
+        "ai.operationId",
     ]);
     let operation = operation.unwrap_or_default().to_lowercase();
     let asks = [
@@ -67,7 +69,7 @@ pub(super) fn head(raw: &RawValue, place: Span) -> Result<Result<Head, Other>, S
         "generate_content",
         "llm",
     ];
-    if !asks.contains(&operation.as_str()) {
+    if !asks.contains(&operation.as_str()) && !ai_sdk::asks(&operation) {
         let kind = if operation.is_empty() {
             "other"
         } else {
@@ -80,7 +82,11 @@ pub(super) fn head(raw: &RawValue, place: Span) -> Result<Result<Head, Other>, S
         place,
         start: nanos(record.start).unwrap_or_default(),
         trace: id(record.trace),
-        conversation: of.first(&["gen_ai.conversation.id", "session.id"]),
+        conversation: of.first(&[
+            "gen_ai.conversation.id",
+            "session.id",
+            "ai.telemetry.metadata.sessionId",
+        ]),
         agent: of.first(&["gen_ai.agent.name", "agent.name"]),
     }))
 }
@@ -111,6 +117,12 @@ pub(super) fn asked(raw: &RawValue, notes: &mut Notes) -> Result<Asked, String> 
     let mut output = output.unwrap_or_default();
     if is_of_conventions {
         asked.input = instructions.into_iter().chain(input).flatten().collect();
+    } else if let Some(prompt) = of.text("ai.prompt.messages") {
+        match ai_sdk::input(&prompt, notes) {
+            Some(input) => asked.input = input,
+            None => asked.broken.push("ai.prompt.messages"),
+        }
+        output.extend(ai_sdk::output(&of));
     } else {
         let whole = of.text("input.value").and_then(|body| request(&body));
         (asked.input, asked.settings) = match whole {
@@ -133,7 +145,8 @@ pub(super) fn asked(raw: &RawValue, notes: &mut Notes) -> Result<Asked, String> 
     let model = model.map(|model| ("model".to_owned(), quoted(&model)));
     let tools = of
         .text("gen_ai.tool.definitions")
-        .and_then(|text| tools(&text));
+        .and_then(|text| tools(&text))
+        .or_else(|| ai_sdk::tools(&of));
     let tools = tools.map(|tools| ("tools".to_owned(), tools));
     asked.settings.extend(model.into_iter().chain(tools));
     for (key, name) in [
@@ -190,11 +203,13 @@ fn tools(text: &str) -> Option<String> {
 /// What was counted, by each convention: of the input what a cache had is part.
 fn usage(of: &Attributes<'_>) -> Option<Usage> {
     let input = of.count(&[
+        "ai.usage.inputTokens",
         "gen_ai.usage.input_tokens",
         "gen_ai.usage.prompt_tokens",
         "llm.token_count.prompt",
     ]);
     let output = of.count(&[
+        "ai.usage.outputTokens",
         "gen_ai.usage.output_tokens",
         "gen_ai.usage.completion_tokens",
         "llm.token_count.completion",
@@ -203,18 +218,21 @@ fn usage(of: &Attributes<'_>) -> Option<Usage> {
         "gen_ai.usage.cache_read.input_tokens",
         "gen_ai.usage.cache_read_input_tokens",
         "gen_ai.usage.details.cache_read_tokens",
+        "ai.usage.cachedInputTokens",
         "llm.token_count.prompt_details.cache_read",
     ]);
     let written = of.count(&[
         "gen_ai.usage.cache_creation.input_tokens",
         "gen_ai.usage.cache_creation_input_tokens",
         "gen_ai.usage.details.cache_write_tokens",
+        "ai.usage.inputTokenDetails.cacheWriteTokens",
         "llm.token_count.prompt_details.cache_write",
     ]);
     let reasoning = of.count(&[
         "gen_ai.usage.reasoning_tokens",
         "gen_ai.usage.reasoning.output_tokens",
         "gen_ai.usage.details.reasoning_tokens",
+        "ai.usage.reasoningTokens",
         "llm.token_count.completion_details.reasoning",
     ]);
     let hour = of.count(&["gen_ai.usage.details.cache_write_1h_tokens"]);

@@ -98,6 +98,86 @@ fn batches_are_lines_and_each_convention_says_the_same() {
     assert_eq!(inference.end.other_records["other span"], 1);
 }
 
+#[test]
+fn requests_of_the_ai_sdk_say_what_was_sent() {
+    let system = json!({"role": "system", "content": "You watch a mill."});
+    let picture = json!({"type": "file", "mediaType": "image/png", "data": "iVBORw0KGgo="});
+    let asked =
+        json!({"role": "user", "content": [{"type": "text", "text": "Is it open?"}, picture]});
+    let call = json!({"toolCallId": "c1", "toolName": "look", "input": "{\"at\": \"sluice\"}"});
+    let made = json!({"type": "tool-call", "toolCallId": "c1", "toolName": "look", "input": {"at": "sluice"}});
+    let thought = json!({"type": "reasoning", "text": "Hm."});
+    let replied = json!({"role": "assistant", "content": [thought, {"type": "text", "text": "I look."}, made]});
+    let given = |output: Value| {
+        let result = json!({"type": "tool-result", "toolCallId": "c1", "toolName": "look", "output": output});
+        json!({"role": "tool", "content": [result]})
+    };
+    let ask = |start, operation: &str, messages: &[Value], reply: Value| {
+        let mut attributes = json!({"ai.operationId": operation, "ai.telemetry.metadata.sessionId": "s-1",
+            "ai.prompt.messages": json!(messages).to_string(), "gen_ai.request.model": "m-1",
+            "ai.usage.inputTokens": 20, "ai.usage.outputTokens": 5, "ai.usage.cachedInputTokens": 8});
+        let fields = attributes.as_object_mut().expect("an object");
+        fields.extend(reply.as_object().expect("an object").clone());
+        span("aa", start, &attributes)
+    };
+    let first = json!({"ai.response.reasoning": "Hm.", "ai.response.text": "I look.",
+        "ai.response.toolCalls": json!([call]).to_string()});
+    let mut asked_first = ask(
+        1,
+        "ai.generateText.doGenerate",
+        &[system.clone(), asked.clone()],
+        first,
+    );
+    let tool =
+        json!({"type": "function", "name": "look", "inputSchema": {"type": "object"}}).to_string();
+    let tools = json!({"key": "ai.prompt.tools", "value": {"arrayValue": {"values": [{"stringValue": tool}]}}});
+    asked_first["attributes"]
+        .as_array_mut()
+        .expect("a list")
+        .push(tools);
+    let json = given(json!({"type": "json", "value": {"open": true}}));
+    let spans = [
+        asked_first,
+        span(
+            "aa",
+            2,
+            &json!({"ai.operationId": "ai.toolCall", "ai.toolCall.id": "c1"}),
+        ),
+        ask(
+            3,
+            "ai.streamText.doStream",
+            &[system, asked, replied, json],
+            json!({"ai.response.text": "It is."}),
+        ),
+        span(
+            "aa",
+            4,
+            &json!({"ai.operationId": "ai.generateText", "ai.response.text": "It is."}),
+        ),
+    ];
+    let told = read(&OTEL, &trace(&spans));
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let session = &told.sessions[0];
+    assert_eq!(session.start.id, "s-1");
+    assert_eq!(
+        session.said(),
+        [
+            "system: You watch a mill.",
+            "user: Is it open? | [None Some(\"image/png\")]",
+            "assistant: (Hm. None) | I look. | c1: look {\"at\":\"sluice\"}",
+            "tool: c1 false = {\"open\":true}",
+            "assistant: It is.",
+        ]
+    );
+    let usage = Some(Usage::new(20, 5).cached(8, 0));
+    assert_eq!(session.steps[2].usage, usage);
+    assert_eq!(session.steps[2].settings["model"], "\"m-1\"");
+    let tools = session.steps.iter().find_map(|it| it.settings.get("tools"));
+    let tools: Value = serde_json::from_str(tools.expect("tools")).expect("JSON");
+    assert_eq!(tools[0]["function"]["name"], "look");
+    assert_eq!(session.end.other_records["ai.toolcall span"], 1);
+}
+
 /// A span with these attributes, all texts or numbers.
 fn span(trace: &str, start: u64, attributes: &Value) -> Value {
     let attributes = attributes.as_object().expect("an object").iter();

@@ -52,6 +52,7 @@ pub static PI: Format = Format {
         })
     },
     go_on: Some(read::go_on),
+    unanswered: Some("No result provided"),
     home: Some(Home {
         variable: Some("PI_CODING_AGENT_DIR"),
         of_directory: Some((|cwd| format!("sessions/{}", folder(cwd)), 0)),

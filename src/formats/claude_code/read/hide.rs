@@ -1,16 +1,20 @@
-//! What the client hid: compactions and microcompactions.
+//! What the client hid: compactions, microcompactions, and what it takes back of what was sent.
 
 use std::collections::HashSet;
 
 use super::{Reader, Told};
 use crate::error::Result;
-use crate::formats::claude_code::index::Kind;
+use crate::formats::claude_code::attached;
+use crate::formats::claude_code::index::{Kind, REPLACED};
 use crate::formats::claude_code::path::Item;
-use crate::formats::claude_code::record::{Attachment, Cut, MicrocompactMetadata, Record};
+use crate::formats::claude_code::record::{Attachment, MicrocompactMetadata, Record, Withdrawal};
 use crate::formats::shared::parts::{self, time};
 use crate::formats::{Action, Cover, HideStep, Step, StepEntry, StepId};
 use crate::model::{HideKind, Message, Part, Role, Span};
-use crate::wire::json::decode;
+use crate::wire::json::{decode, is_true};
+
+/// What stands in place of a reply that was thought and no more, in the client's own words.
+const REMOVED: &str = "[Thinking removed]";
 
 /// What stands in place of a cleared result, in the client's own words.
 const CLEARED: &str = "[Old tool result content cleared]";
@@ -70,52 +74,141 @@ impl Reader<'_> {
         self.step(Step::new(action, Span::default()).by(spans).at(piece.time))
     }
 
-    /// A microcompaction, or the client's word of results that it cleared after an idle hour: the named results go.
+    /// A microcompaction, or another word of the client's that takes back some of what was sent.
     pub(super) fn prune(&mut self, record: u32, next: &mut Told, told: &[Told]) -> Result<()> {
         let text = self.text(record)?;
         let outer: Record<'_> = serde_json::from_str(&text).unwrap_or_default();
         let attachment = decode::<Attachment<'_>>(outer.attachment);
-        let (calls, stand_in) = match attachment.as_ref().and_then(Cut::of) {
-            Some(cut) => (cut.calls, cut.stand_in),
-            None => {
+        let withdrawal = match (attachment, self.entry(record).kind) {
+            (_, Kind::Replaced) => Withdrawal::replaced(&outer),
+            (Some(attachment), _) => Withdrawal::of(&attachment),
+            (None, _) => {
                 let metadata: MicrocompactMetadata =
                     decode(outer.microcompact_metadata).unwrap_or_default();
-                (metadata.compacted_tool_ids, CLEARED.to_owned())
+                let calls = metadata.compacted_tool_ids.into_iter();
+                let calls = calls.map(|call| (call, CLEARED.to_owned()));
+                Some(Withdrawal::Results(calls.collect()))
             }
         };
-        let gone: HashSet<&String> = told.iter().flat_map(|told| &told.cleared).collect();
         let compaction = |told: &Told| matches!(told.item, Item::Compaction(..));
         let start = told.iter().rposition(compaction).unwrap_or(0);
-        let mut parts = Vec::new();
-        for call in calls {
-            let found = told[start..].iter().rev().find_map(|told| {
-                let (_, part) = told.results.iter().find(|(id, _)| *id == call)?;
-                Some((told.entry()?, *part))
-            });
-            if let Some((entry, part)) = found
-                && !gone.contains(&call)
-                && !next.cleared.contains(&call)
-            {
-                let cleared = vec![Part::text(stand_in.as_str())];
-                let result = parts::result(Some(call.clone()), cleared, false);
-                let stub = Message::new(Role::Tool, vec![result]);
-                parts.push((entry, part, Some(stub)));
-                next.cleared.push(call);
-            }
-        }
-        if parts.is_empty() {
+        let hide = match withdrawal {
+            Some(Withdrawal::Results(calls)) => cleared(calls, next, told, start),
+            Some(Withdrawal::Thoughts(from)) => self.stripped(from, next, told, start),
+            Some(Withdrawal::WholeFiles) => self.withdrawn(&told[start..])?,
+            None => None,
+        };
+        let Some(hide) = hide else {
             let entry = self.entry(record);
             let label = match entry.kind {
                 Kind::Cut => self.attachment(entry),
+                Kind::Replaced => REPLACED.to_owned(),
                 _ => "system/microcompact_boundary".to_owned(),
             };
             self.teller.end.other(label);
             return Ok(());
-        }
-        let hide = Action::Hide(HideStep::prune(parts));
+        };
         let spans = self.index.own_spans(&[record]);
-        let step = Step::new(hide, Span::default()).by(spans);
+        let step = Step::new(Action::Hide(hide), Span::default()).by(spans);
         next.step = Some(self.step(step.at(time(outer.timestamp)))?);
         Ok(())
     }
+
+    /// What was thought goes, from a thought of a message on or all of it. A reply that was nothing else says that.
+    fn stripped(
+        &self,
+        from: Option<(String, usize)>,
+        next: &mut Told,
+        told: &[Told],
+        start: usize,
+    ) -> Option<HideStep> {
+        let message = |it: &Told| match &it.item {
+            Item::Reply(records) => self.entry(records[0]).message,
+            _ => None,
+        };
+        let (first, mut skipped) = match from {
+            None => (start, 0),
+            Some((id, thought)) => {
+                let is_it = |it: &Told| {
+                    message(it).is_some_and(|message| self.index.names.of(message) == id)
+                };
+                let found = told[start..].iter().position(is_it);
+                found.map_or((start, 0), |at| (start + at, thought))
+            }
+        };
+        let gone: HashSet<(StepEntry, u32)> = told
+            .iter()
+            .flat_map(|told| told.stripped.iter().copied())
+            .collect();
+        let mut parts = Vec::new();
+        for told in &told[first..] {
+            let thoughts = &told.thoughts;
+            let Some(entry) = told.entry() else {
+                continue;
+            };
+            let kept = skipped.min(thoughts.len());
+            skipped -= kept;
+            let is_empty = kept == 0 && told.parts as usize == thoughts.len();
+            for (at, part) in thoughts[kept..].iter().enumerate() {
+                if gone.contains(&(entry, *part)) {
+                    continue;
+                }
+                let removed = || Message::new(Role::Assistant, vec![Part::text(REMOVED)]);
+                parts.push((entry, *part, (is_empty && at == 0).then(removed)));
+                next.stripped.push((entry, *part));
+            }
+        }
+        (!parts.is_empty()).then(|| HideStep::prune(parts))
+    }
+
+    /// The files that were mentioned since the last reply and are too long: each is sent in other words.
+    fn withdrawn(&mut self, told: &[Told]) -> Result<Option<HideStep>> {
+        let mut parts = Vec::new();
+        for told in told.iter().rev() {
+            let record = match told.item {
+                Item::Reply(_) if told.parts as usize > told.thoughts.len() => break,
+                Item::Input(record) if self.entry(record).kind == Kind::Attached => record,
+                _ => continue,
+            };
+            let text = self.text(record)?;
+            let outer: Record<'_> = serde_json::from_str(&text).unwrap_or_default();
+            let attachment: Attachment<'_> = decode(outer.attachment).unwrap_or_default();
+            let (Some(entry), true) = (told.entry(), is_true(attachment.over_token_limit)) else {
+                continue;
+            };
+            let words = attached::withdrawn(&outer).into_iter().flatten();
+            let words: Vec<Part> = words.map(Part::text).collect();
+            let words = (!words.is_empty()).then(|| Message::new(Role::User, words));
+            parts.push((entry, 0, words));
+            parts.extend((1..told.parts).map(|part| (entry, part, None)));
+        }
+        Ok((!parts.is_empty()).then(|| HideStep::prune(parts)))
+    }
+}
+
+/// The named results go, and each has something else in its place.
+fn cleared(
+    calls: Vec<(String, String)>,
+    next: &mut Told,
+    told: &[Told],
+    start: usize,
+) -> Option<HideStep> {
+    let gone: HashSet<&String> = told.iter().flat_map(|told| &told.cleared).collect();
+    let mut parts = Vec::new();
+    for (call, stand_in) in calls {
+        let found = told[start..].iter().rev().find_map(|told| {
+            let (_, part) = told.results.iter().find(|(id, _)| *id == call)?;
+            Some((told.entry()?, *part))
+        });
+        if let Some((entry, part)) = found
+            && !gone.contains(&call)
+            && !next.cleared.contains(&call)
+        {
+            let result = parts::result(Some(call.clone()), vec![Part::text(stand_in)], false);
+            let stub = Message::new(Role::Tool, vec![result]);
+            parts.push((entry, part, Some(stub)));
+            next.cleared.push(call);
+        }
+    }
+    (!parts.is_empty()).then(|| HideStep::prune(parts))
 }
