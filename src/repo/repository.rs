@@ -12,6 +12,7 @@ use crate::repo::call::On;
 use crate::repo::directory::{self, DIRECTORY, Standing};
 pub(crate) use crate::repo::head::{detached, head, is_of_directory, last_branch};
 use crate::repo::load::Stored;
+use crate::repo::moment::ReadTime;
 use crate::repo::visitor::Visitor;
 use crate::repo::{load, path, server};
 use crate::store::sqlite::Sqlite;
@@ -26,6 +27,8 @@ pub struct Repo {
     own: bool,
     /// Who made the commits that are made here.
     pub(crate) signature: Option<Author>,
+    /// How the time in `REF@{TIME}` is read.
+    pub(crate) times: Option<ReadTime>,
 }
 
 impl Repo {
@@ -207,6 +210,7 @@ impl Repo {
             address: None,
             own: true,
             signature: None,
+            times: None,
         }
     }
 
