@@ -555,3 +555,57 @@ fn a_json_value_that_is_gone_is_folded_like_one_that_changed() {
     assert!(said.contains("more lines (--full)"), "{said}");
     assert!(said.lines().count() < 40, "{said}");
 }
+
+#[test]
+fn a_log_is_narrowed_by_note_model_setting_and_pin() {
+    let sandbox = Sandbox::new();
+    let say = |role: &str, text: &str, more: &[&str]| {
+        let mut words = vec!["commit", "-r", role, "-m", text];
+        words.extend(more);
+        sandbox.ok(&words);
+    };
+    say(
+        "user",
+        "Name a river.",
+        &["--model", "gpt-5", "--note", "First try"],
+    );
+    say("assistant", "The Elbe.", &[]);
+    say(
+        "user",
+        "And a lake?",
+        &["--model", "claude-opus-4-8", "--set", "temperature=0.5"],
+    );
+    say("assistant", "Lake Constance.", &["--note", "good answer"]);
+    sandbox.ok(&["annotate", ":2", "--pin"]);
+    let numbers = |filter: &[&str]| {
+        let mut words = vec!["log", "--format", "%s"];
+        words.extend(filter);
+        sandbox
+            .ok(&words)
+            .lines()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(&["--note", "TRY"]), ["Name a river."]);
+    assert_eq!(numbers(&["--model", "opus"]), ["Lake Constance."]);
+    assert_eq!(numbers(&["--model", "GPT"]), ["The Elbe."]);
+    assert_eq!(numbers(&["--setting", "temperature"]), ["And a lake?"]);
+    assert_eq!(numbers(&["--setting", "temperature=0.5"]), ["And a lake?"]);
+    assert_eq!(numbers(&["--setting", "model=gpt-5"]), ["Name a river."]);
+    assert_eq!(numbers(&["--pinned"]), ["The Elbe."]);
+    assert!(
+        sandbox
+            .tract(&["log", "--setting", "temperature=1"])
+            .starts_with("exit code: 1")
+    );
+    let found = sandbox.ok(&["find", "-F", "a", "--note", "first"]);
+    assert!(
+        found.contains("Name a river.") && !found.contains("lake"),
+        "{found}"
+    );
+    let found = sandbox.ok(&["find", "-F", "a", "--setting", "temperature"]);
+    assert!(
+        found.contains("And a lake?") && !found.contains("river"),
+        "{found}"
+    );
+}

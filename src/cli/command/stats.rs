@@ -11,6 +11,10 @@ use crate::cli::{App, Result};
 
 pub use tract::deeds::StatsParams as Args;
 
+/// Where a table has all its columns.
+const WIDE: usize = 100;
+/// The columns that an edited file takes on a terminal.
+const EDITED_COLS: usize = 36;
 /// How long a bar is at most.
 const BAR_COLS: usize = 30;
 
@@ -40,45 +44,40 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     Ok(())
 }
 
-/// A row for each thing, and one for all.
+/// A row for each thing, and one for all. A name that may be long stands last.
 fn rows(answer: &StatsAnswer, by: StatsBy, app: &mut App) -> Result<()> {
     if answer.total.replies + answer.total.prompts + answer.total.calls == 0 {
         app.ui.status("Nothing was said in that time");
         return Ok(());
     }
-    let (head, cells): (&[&str], fn(&StatsRow) -> Vec<Line>) = match by {
-        StatsBy::Tool => (
-            &["calls", "failed", "", "interrupted", "prompts", "sessions"],
-            of_tool,
-        ),
-        StatsBy::File => (
-            &["edits", "lines", "failed", "prompts", "sessions"],
-            of_file,
-        ),
-        _ => (
-            &[
-                "at work", "prompts", "replies", "calls", "failed", "edits", "input", "output",
-            ],
-            of_time,
-        ),
+    let width = app.ui.width_cols();
+    let is_narrow = width.is_some_and(|width| width < WIDE);
+    let columns = columns(by, is_narrow);
+    let is_last = by.is_of_calls() || by == StatsBy::Project;
+    let line = |name: Line, cells: Vec<Line>| match is_last {
+        true => cells.into_iter().chain([name]).collect(),
+        false => std::iter::once(name).chain(cells).collect::<Vec<_>>(),
     };
+    let cells = |row: &StatsRow| columns.iter().map(|(_, cell)| cell(row)).collect();
     let mut lines = Vec::new();
     if app.ui.is_terminal() {
-        let head = std::iter::once(&"").chain(head);
-        lines.push(head.map(|word| Label::Dim.of(*word)).collect());
+        let head = columns.iter().map(|(word, _)| Label::Dim.of(*word));
+        lines.push(line(Line::new(), head.collect()));
     }
-    let named = |row: &StatsRow, name: Line| {
-        let mut line = vec![name];
-        line.extend(cells(row));
-        line
-    };
-    lines.extend(answer.rows.iter().map(|row| named(row, name(row, by))));
+    // What the numbers before it take, and a little more.
+    let room = width.map(|width| width.saturating_sub(columns.len() * 10 + 4).max(30));
+    for row in &answer.rows {
+        lines.push(line(name(row, by, room), cells(row)));
+    }
     if by != StatsBy::File {
-        lines.push(named(&answer.total, Label::Strong.of("total")));
+        lines.push(line(Label::Strong.of("total"), cells(&answer.total)));
     }
-    let ends: Vec<usize> = (1..=head.len()).collect();
-    let width = app.ui.width_cols();
-    let lines: Vec<Line> = table::lines(lines, &ends).collect();
+    let first = usize::from(!is_last);
+    let right: Vec<usize> = (first..columns.len() + first).collect();
+    if is_last {
+        return Ok(app.ui.print_all(table::list(lines, &right, width))?);
+    }
+    let lines: Vec<Line> = table::lines(lines, &right).collect();
     let bars = match by.is_time() && app.ui.is_terminal() {
         true => bars(&answer.rows, &lines, app.ui.wrap_cols()),
         false => Vec::new(),
@@ -95,24 +94,75 @@ fn rows(answer: &StatsAnswer, by: StatsBy, app: &mut App) -> Result<()> {
         }
         app.ui.print(line)?;
     }
-    if !by.is_of_calls() {
-        let total = &answer.total;
-        let [model, tools, user] = [total.model_ms, total.tools_ms, total.user_ms].map(stretch);
-        app.ui.notice(format!(
-            "models {model}, tools {tools}, you {user}; pauses are left out"
-        ));
-    }
+    let total = &answer.total;
+    let [model, tools, user] = [total.model_ms, total.tools_ms, total.user_ms].map(stretch);
+    app.ui.notice(format!(
+        "models {model}, tools {tools}, you {user}; pauses are left out"
+    ));
     Ok(())
 }
 
-/// What a row is called.
-fn name(row: &StatsRow, by: StatsBy) -> Line {
+/// A column: its heading, and what stands in it.
+type Column = (&'static str, fn(&StatsRow) -> Line);
+
+/// The columns of numbers.
+fn columns(by: StatsBy, is_narrow: bool) -> Vec<Column> {
+    let share: Column = ("", |row| {
+        Label::Dim.of(match row.failed {
+            0 => String::new(),
+            failed => percent(failed as u64, row.calls as u64),
+        })
+    });
+    let failed: Column = ("failed", |row| number(row.failed));
+    let (prompts, sessions): (Column, Column) = (
+        ("prompts", |row| number(row.prompts)),
+        ("sessions", |row| number(row.sessions)),
+    );
+    match by {
+        StatsBy::Tool => vec![
+            ("calls", |row| number(row.calls)),
+            failed,
+            share,
+            ("interrupted", |row| number(row.interrupted)),
+            prompts,
+            sessions,
+        ],
+        StatsBy::File => vec![
+            ("edits", |row| number(row.edits)),
+            ("lines", |row| changed(row.lines_added, row.lines_removed)),
+            failed,
+            prompts,
+            sessions,
+        ],
+        _ => {
+            let mut columns: Vec<Column> = vec![
+                ("at work", |row| stretch(row.active_ms).into()),
+                prompts,
+                ("replies", |row| number(row.replies)),
+                ("calls", |row| number(row.calls)),
+                ("failed", |row| number(row.failed + row.interrupted)),
+                ("edits", |row| number(row.edits)),
+                ("input", |row| Label::Tokens.of(rounded(row.input_tokens))),
+                ("output", |row| Label::Tokens.of(rounded(row.output_tokens))),
+            ];
+            if is_narrow {
+                columns.remove(2);
+            }
+            columns
+        }
+    }
+}
+
+/// What a row is called, the end of a path in so much room.
+fn name(row: &StatsRow, by: StatsBy, room: Option<usize>) -> Line {
     match (by, row.name.as_str()) {
         (StatsBy::Session, name) => Label::Text.quote(&billed::shown_session(name)),
+        (by, "") if by.is_time() => "(no time)".into(),
         (_, "") => NOBODY.into(),
         // Its number is there for the order.
         (StatsBy::Weekday, name) => name.split_once(' ').map_or(name, |(_, day)| day).into(),
         (StatsBy::Tool, name) => Label::Tool.quote(name),
+        (StatsBy::File | StatsBy::Project, name) => Label::Text.quote(&end_of(name, room)),
         (_, name) => Label::Text.quote(name),
     }
 }
@@ -124,42 +174,16 @@ fn number(count: usize) -> Line {
     }
 }
 
-fn of_time(row: &StatsRow) -> Vec<Line> {
-    vec![
-        stretch(row.active_ms).into(),
-        number(row.prompts),
-        number(row.replies),
-        number(row.calls),
-        number(row.failed + row.interrupted),
-        number(row.edits),
-        Label::Tokens.of(rounded(row.input_tokens)),
-        Label::Tokens.of(rounded(row.output_tokens)),
-    ]
-}
-
-fn of_tool(row: &StatsRow) -> Vec<Line> {
-    let share = match row.failed {
-        0 => String::new(),
-        failed => percent(failed as u64, row.calls as u64),
-    };
-    vec![
-        number(row.calls),
-        number(row.failed),
-        Label::Dim.of(share),
-        number(row.interrupted),
-        number(row.prompts),
-        number(row.sessions),
-    ]
-}
-
-fn of_file(row: &StatsRow) -> Vec<Line> {
-    vec![
-        number(row.edits),
-        changed(row.lines_added, row.lines_removed),
-        number(row.failed),
-        number(row.prompts),
-        number(row.sessions),
-    ]
+/// The end of a path, where it has no room.
+fn end_of(path: &str, room: Option<usize>) -> String {
+    let count = path.chars().count();
+    match room {
+        Some(room) if count > room => {
+            let end: String = path.chars().skip(count + 1 - room.max(1)).collect();
+            format!("…{end}")
+        }
+        _ => path.to_owned(),
+    }
 }
 
 /// `+12 -3`.
@@ -230,7 +254,7 @@ fn edits(answer: &StatsAnswer, app: &mut App) -> Result<()> {
             Label::Hash.of(&edit.commit[..7]),
             Label::Time.of(calendar.listed(edit.time_ms.map(Millis))),
             changed(edit.lines_added, edit.lines_removed),
-            label.quote(&edit.path),
+            label.quote(&end_of(&edit.path, width.map(|_| EDITED_COLS))),
             Label::Dim.quote(edit.prompt_preview.as_deref().unwrap_or_default()),
         ]
     });

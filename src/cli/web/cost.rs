@@ -93,7 +93,10 @@ fn page(
         Some(opened) => format!("Cost of {}", opened.id),
         None => "Cost".to_owned(),
     };
-    let views = [views(asked, "by", &VIEWS), views(asked, "since", &TIMES)];
+    let views = [
+        views("cost", asked, "by", &VIEWS),
+        views("cost", asked, "since", &TIMES),
+    ];
     let page = CostPage {
         title: &title,
         facts: &shown.facts,
@@ -110,7 +113,7 @@ fn page(
 }
 
 /// The other values that something in the address may have.
-fn views(asked: &Asked, name: &str, all: &[(&str, &str)]) -> Vec<CostView> {
+pub fn views(page: &str, asked: &Asked, name: &str, all: &[(&str, &str)]) -> Vec<CostView> {
     let view = |(value, word): &(&str, &str)| {
         let kept = ["id", "by", "since"].into_iter();
         let pairs = kept.filter_map(|key| {
@@ -125,7 +128,7 @@ fn views(asked: &Asked, name: &str, all: &[(&str, &str)]) -> Vec<CostView> {
         let pairs: Vec<String> = pairs.collect();
         CostView {
             word: (*word).to_owned(),
-            address: format!("cost?{}", pairs.join("&")),
+            address: format!("{page}?{}", pairs.join("&")),
             is_here: asked.value(name).unwrap_or_default() == *value,
         }
     };

@@ -91,8 +91,11 @@ impl Tally {
     pub(super) fn rows(&mut self, by: StatsBy) -> Vec<StatsRow> {
         let rows = std::mem::take(&mut self.rows).into_iter();
         let mut rows: Vec<StatsRow> = rows.map(|(name, sum)| sum.done(name)).collect();
+        // A reply may have been told of a copy that is not meant.
+        rows.retain(|row| row.calls + row.replies + row.prompts > 0 || row.output_tokens > 0);
         match by {
-            _ if by.is_time() => {}
+            // What has no time comes last.
+            _ if by.is_time() => rows.sort_by_key(|row| row.name.is_empty()),
             StatsBy::Tool => rows.sort_by(|a, b| b.calls.cmp(&a.calls)),
             StatsBy::File => rows.sort_by(|a, b| b.edits.cmp(&a.edits)),
             _ => rows.sort_by(|a, b| b.active_ms.cmp(&a.active_ms)),
