@@ -5,11 +5,7 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
-use crate::model::Millis;
-use crate::repo::repository::Repo;
-
-/// Reads a moment as people write it; none where it is none.
-pub type ReadTime = Box<dyn Fn(&str) -> Option<Millis> + Send + Sync>;
+use crate::repo::repository::{ReadTime, Repo};
 
 impl Repo {
     /// Says how the time in `REF@{TIME}` is read.

@@ -73,13 +73,47 @@ fn with_session() -> Sandbox {
 #[test]
 fn time_at_work_leaves_pauses_out_and_calls_say_what_came_of_them() {
     let sandbox = with_session();
-    insta::assert_snapshot!(sandbox.tract(&["stats"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "tool"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "file"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "hour"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["stats", "--edits"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["stats", "main", "HEAD~2"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["stats", "--since", "2026-03-15"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["stats"]), @r"
+    claude-code/5e550000…  11m  2  4  3  2  1  400  40
+    total                  11m  2  4  3  2  1  400  40
+    --- stderr
+    note: models 1m, tools 10m, you -; pauses are left out
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "tool"]), @r"
+    2  1  50%  1  2  1  Bash
+    1  -       -  1  1  Edit
+    3  1  33%  1  2  1  total
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "file"]), @r"
+    1  +1 -0  -  1  1  /home/u/app/a.rs
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "hour"]), @r"
+    08:00  11m  1  3  2  1  1  300  30
+    12:00  20s  1  1  1  1  -  100  10
+    total  11m  2  4  3  2  1  400  40
+    --- stderr
+    note: models 1m, tools 10m, you -; pauses are left out
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["stats", "--edits"]), @r"
+    a07acfc  2026-03-14 08:00:30  +1 -0  /home/u/app/a.rs  Make it two.
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["stats", "main", "HEAD~2"]), @r"
+                        main           HEAD~2
+    at work              11m              11m
+      model               1m               1m
+      tools              10m              10m
+      you                  -                -
+    prompts                2                1
+    replies                4                3
+    calls                  3                2
+    failed                 2                1
+    edits    +1 -0 in 1 file  +1 -0 in 1 file
+    tokens    400 in, 40 out   300 in, 30 out
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["stats", "--since", "2026-03-15"]), @r"
+    --- stderr
+    No messages of that time
+    ");
 }
 
 /// A copy repeats what its original said, whatever it is called.

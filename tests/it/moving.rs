@@ -58,7 +58,7 @@ fn an_import_of_many_files_is_taken_back_at_once_and_comes_again() {
     let of = |name: &str| {
         let line = reflog
             .lines()
-            .find(|line| line.contains(&format!("import logs: logs/{name}")));
+            .find(|line| line.contains(&format!("  import logs: logs/{name}")));
         let number = line.and_then(|line| line.trim_start().split(' ').next());
         number.expect("it is in the log").to_owned()
     };
@@ -88,10 +88,10 @@ fn a_revision_may_say_when() {
         };
         assert_eq!(found.lines().next(), Some(hash.as_str()), "{text}");
     }
-    sandbox.ok(&["reset", "HEAD@{12 minutes ago}"]);
+    sandbox.ok(&["reset", "HEAD@{10 minutes ago}"]);
     assert_eq!(at("HEAD"), two);
-    assert_eq!(at("HEAD@{2 minutes ago}"), four);
-    sandbox.ok(&["branch", "old", "main@{16 minutes ago}"]);
+    assert_eq!(at("HEAD@{3 minutes ago}"), four);
+    sandbox.ok(&["branch", "old", "main@{13 minutes ago}"]);
     assert_eq!(at("old"), two);
     insta::assert_snapshot!(
         sandbox.tract(&["show", "main@{2 years ago}"]) + &sandbox.tract(&["show", "nix@{1h}"]),

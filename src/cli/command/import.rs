@@ -348,8 +348,9 @@ impl<'a> Intake<'a> {
         let args = self.args;
         let file = coming.file.display().to_string();
         let what = match self.words == format!("import {file}") {
+            // Nobody typed it.
+            _ if args.hook => format!("hook {file}"),
             true => self.words.clone(),
-            false if args.hook => format!("hook {file}"),
             false => format!("{}: {file}", self.words),
         };
         let request = ImportRequest {

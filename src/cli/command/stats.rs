@@ -47,7 +47,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 /// A row for each thing, and one for all. A name that may be long stands last.
 fn rows(answer: &StatsAnswer, by: StatsBy, app: &mut App) -> Result<()> {
     if answer.total.replies + answer.total.prompts + answer.total.calls == 0 {
-        app.ui.status("Nothing was said in that time");
+        app.ui.status("No messages of that time");
         return Ok(());
     }
     let width = app.ui.width_cols();
