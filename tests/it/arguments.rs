@@ -25,7 +25,6 @@ fn help_lists_the_twenty_commands_that_most_people_use() {
       find         Search all messages, hidden ones too
       diff         Compare what a model would be sent at two commits
       cost         Show what the replies of models cost
-      stats        Show what was done: time at work, prompts, calls, edits
       audit        List what a compaction took away, and what of it is still there
     Make it smaller
       prune        Replace old, big tool outputs with one line each; the calls stay
@@ -72,6 +71,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       find         Search all messages, hidden ones too
       diff         Compare what a model would be sent at two commits
       cost         Show what the replies of models cost
+      stats        Show what was done: time at work, prompts, calls, edits
       audit        List what a compaction took away, and what of it is still there
       blame        Say where messages came from
     Make it smaller

@@ -11,6 +11,8 @@ use crate::cli::{App, Result};
 
 pub use tract::deeds::StatsParams as Args;
 
+/// The columns between two columns of a table.
+const GAP: usize = 2;
 /// Where a table has all its columns.
 const WIDE: usize = 100;
 /// The columns that an edited file takes on a terminal.
@@ -64,8 +66,14 @@ fn rows(answer: &StatsAnswer, by: StatsBy, app: &mut App) -> Result<()> {
         let head = columns.iter().map(|(word, _)| Label::Dim.of(*word));
         lines.push(line(Line::new(), head.collect()));
     }
-    // What the numbers before it take, and a little more.
-    let room = width.map(|width| width.saturating_sub(columns.len() * 10 + 4).max(30));
+    // What the numbers before it leave.
+    let all = || answer.rows.iter().chain([&answer.total]);
+    let taken = columns.iter().map(|(head, cell)| {
+        let cells = all().map(|row| cell(row).width_cols());
+        cells.max().unwrap_or(0).max(head.len()) + GAP
+    });
+    let taken: usize = taken.sum();
+    let room = width.map(|width| width.saturating_sub(taken));
     for row in &answer.rows {
         lines.push(line(name(row, by, room), cells(row)));
     }

@@ -314,14 +314,21 @@ impl Chooser {
         let names = fitting
             .iter()
             .map(|row| columns::width_cols(row.place.name()));
-        let name = names.max().unwrap_or(0).min(width / 3).max(4);
+        let list = Preview::list_cols(self.size.0);
+        let name = names.max().unwrap_or(0);
+        let name = name.min(list.unwrap_or(width) / 3).max(4);
         let directories = fitting.iter().filter_map(|row| row.about.directory());
         let directory = directories.map(|name| columns::width_cols(&name)).max();
-        let directory = directory.filter(|_| self.everywhere);
+        let directory = directory.filter(|_| self.everywhere && list.is_none());
         let directory = directory.map(|cols| cols.min(DIRECTORY));
         let shown = fitting.iter().enumerate().skip(self.top).take(height);
         let lines: Vec<(bool, Line)> = shown
-            .map(|(at, row)| (at == self.at, self.line(row, name, directory).cut(width)))
+            .map(|(at, row)| {
+                (
+                    at == self.at,
+                    self.line(row, name, directory, list.is_none()).cut(width),
+                )
+            })
             .collect();
         let lines = self.beside(lines, height);
         let count = fitting.len();
@@ -358,7 +365,7 @@ impl Chooser {
         }
     }
 
-    fn line(&self, row: &Row, width: usize, directory: Option<usize>) -> Line {
+    fn line(&self, row: &Row, width: usize, directory: Option<usize>, counts: bool) -> Line {
         let label = match &row.place {
             Place::Ref(name, _) if name.is_branch() => Label::Branch,
             _ => Label::Session,
@@ -367,8 +374,11 @@ impl Chooser {
         let mut line = label.of(row.place.name()).cut(width).left(width) + "  ";
         let age = about.last.map(|time| self.calendar.ago(time));
         line += Label::Time.of(age.unwrap_or_default()).left(14) + " ";
-        let messages = plural(about.messages as u64, "message");
-        line += Label::Dim.of(messages).right(15) + "  ";
+        // What stands beside the list says it, too.
+        if counts {
+            let messages = plural(about.messages as u64, "message");
+            line += Label::Dim.of(messages).right(15) + "  ";
+        }
         if let Some(cols) = directory {
             let name = about.directory().unwrap_or_default();
             line += Label::Dim.of(name).cut(cols).left(cols) + "  ";

@@ -1,15 +1,15 @@
 //! What was done, and how long it took: in all sessions, or in one.
 
 use tract::deeds::{At, Method, Spelled, StatsAnswer, StatsBy, StatsParams, StatsRow, WrittenTime};
-use tract::model::Millis;
+use tract::model::{Millis, RefName};
 use tract::render::html::{CostPage, CostPlot, CostTable, PlotBar, TableRow};
 use tract::render::{Calendar, grouped, percent, plural, rounded, stretch};
 use tract::repo::{On, Repo};
 
-use super::cost::views;
+use super::cost::{name, views};
 use super::site::Opened;
 use super::{Answer, Asked, Site, session_address};
-use crate::cli::billed::{self, NOBODY};
+use crate::cli::billed::NOBODY;
 use crate::cli::{App, Failure, Result};
 
 /// How many rows a table has.
@@ -86,12 +86,20 @@ fn page(
         true => edits(&stats, &calendar),
         false => rows(&stats, by),
     };
-    if by == StatsBy::Session {
+    if is_of_edits(asked) {
         let frame = site.frame(asked);
         for row in &mut table.rows {
             let id = row.id.as_deref();
             row.link = id.map(|id| frame.address(&session_address(id, "")));
         }
+    } else if by == StatsBy::Session {
+        name(
+            site,
+            asked,
+            (repo, app.encoding(repo)?),
+            true,
+            &mut table.rows,
+        )?;
     }
     let total = &stats.total;
     let facts = [
@@ -110,6 +118,9 @@ fn page(
     let mut notes = vec![
         "Pauses are left out: more than 5 minutes before a prompt, more than an hour before a reply or a result.".to_owned(),
     ];
+    if table.rows.is_empty() {
+        notes.insert(0, "Nothing of the kind in that time.".to_owned());
+    }
     if stats.left_out > 0 {
         notes.push(format!("{} more.", grouped(stats.left_out as u64)));
     }
@@ -166,7 +177,7 @@ fn plot(rows: &[StatsRow], by: StatsBy) -> CostPlot {
     CostPlot {
         title: "Time of models, of tools, and yours".to_owned(),
         parts: parts.map(|(word, class)| (word.to_owned(), class)).to_vec(),
-        unit: |millis| stretch(millis as i64),
+        unit: axis,
         heading: match by {
             StatsBy::Hour => "hour",
             _ => "day",
@@ -175,15 +186,25 @@ fn plot(rows: &[StatsRow], by: StatsBy) -> CostPlot {
     }
 }
 
+/// A length at the axis: of few minutes the seconds tell two of them apart.
+fn axis(millis: f64) -> String {
+    let seconds = millis as i64 / 1_000;
+    match seconds {
+        60..600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        _ => stretch(millis as i64),
+    }
+}
+
 /// What a row is called.
 fn named(row: &StatsRow, by: StatsBy) -> String {
     match (by, row.name.as_str()) {
-        (StatsBy::Session, name) => match &row.title {
-            Some(title) => title.clone(),
-            None => billed::shown_session(name),
-        },
         (by, "") if by.is_time() => "(no time)".to_owned(),
         (_, "") => NOBODY.to_owned(),
+        // By its id, the list knows more of it.
+        (StatsBy::Session, name) => name
+            .strip_prefix(RefName::SESSIONS)
+            .unwrap_or(name)
+            .to_owned(),
         // Its number is there for the order.
         (StatsBy::Weekday, name) => name.split_once(' ').map_or(name, |it| it.1).to_owned(),
         (_, name) => name.to_owned(),
@@ -210,10 +231,7 @@ fn rows(stats: &StatsAnswer, by: StatsBy) -> CostTable {
     let number = |count: usize| grouped(count as u64);
     let row = |row: &StatsRow| TableRow {
         name: named(row, by),
-        id: match by {
-            StatsBy::Session => row.name.strip_prefix("refs/sessions/").map(str::to_owned),
-            _ => None,
-        },
+        id: None,
         link: None,
         length: match by {
             StatsBy::Tool => row.calls as f64,
@@ -269,7 +287,7 @@ fn edits(stats: &StatsAnswer, calendar: &Calendar) -> CostTable {
         id: edit
             .session
             .as_deref()
-            .and_then(|name| name.strip_prefix("refs/sessions/"))
+            .and_then(|name| name.strip_prefix(RefName::SESSIONS))
             .map(str::to_owned),
         link: None,
         length: (edit.lines_added + edit.lines_removed) as f64,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tract::deeds::{CostBy, CostRow};
 use tract::model::price::Prices;
-use tract::model::{Millis, RefName};
+use tract::model::{Encoding, Millis, RefName};
 use tract::query::{Bearer, Bill, BilledReply, OtherRequests, bills, bills_by_model};
 use tract::render::calendar::Edge;
 use tract::render::html::{
@@ -191,7 +191,16 @@ impl Costs<'_> {
         };
         let title = if agents { "By sub-agent" } else { "By session" };
         let mut sessions = table(title, &replies, of);
-        self.name(site, asked, &mut sessions.rows)?;
+        // A part of what nobody imported has no page of its own.
+        let is_kept = self.opened.is_none_or(Opened::is_kept);
+        let encoding = self.app.encoding(self.repo)?;
+        name(
+            site,
+            asked,
+            (self.repo, encoding),
+            is_kept,
+            &mut sessions.rows,
+        )?;
         told.tables = vec![sessions, table("By model", &replies, billed::model)];
         if !agents {
             told.tables.extend([
@@ -206,32 +215,6 @@ impl Costs<'_> {
             }
         }
         Ok(told)
-    }
-
-    /// Calls the conversations that rows are of what the list calls them, and leads to them.
-    fn name(&self, site: &Site, asked: &Asked, rows: &mut [TableRow]) -> Result<()> {
-        let tips = self.repo.conversations()?.into_iter();
-        let tips: BTreeMap<String, _> = tips.map(|tip| (id_of(&tip.name), tip)).collect();
-        let encoding = self.app.encoding(self.repo)?;
-        let frame = site.frame(asked);
-        // A part of what nobody imported has no page of its own.
-        let is_kept = self.opened.is_none_or(Opened::is_kept);
-        for row in rows {
-            let Some(tip) = tips.get(&row.name) else {
-                continue;
-            };
-            let is_whole = row.name.matches('/').count() == 1;
-            row.link =
-                (is_kept || is_whole).then(|| frame.address(&session_address(&row.name, "")));
-            let overviews =
-                site.ledger()
-                    .overviews(self.repo, std::slice::from_ref(tip), encoding)?;
-            if let Some(title) = overviews.first().and_then(Option::as_ref) {
-                let id = std::mem::replace(&mut row.name, title_of(title, &tip.name));
-                row.id = Some(id);
-            }
-        }
-        Ok(())
     }
 
     /// What all of these replies come to, and what is to be said of their prices.
@@ -451,6 +434,34 @@ impl Costs<'_> {
         }
         Ok(told)
     }
+}
+
+/// Calls the conversations that rows are of what the list calls them, and leads to them; a part of one where it is kept.
+pub fn name(
+    site: &Site,
+    asked: &Asked,
+    (repo, encoding): (&Repo, Encoding),
+    is_kept: bool,
+    rows: &mut [TableRow],
+) -> Result<()> {
+    let tips = repo.conversations()?.into_iter();
+    let tips: BTreeMap<String, _> = tips.map(|tip| (id_of(&tip.name), tip)).collect();
+    let frame = site.frame(asked);
+    for row in rows {
+        let Some(tip) = tips.get(&row.name) else {
+            continue;
+        };
+        let is_whole = row.name.matches('/').count() == 1;
+        row.link = (is_kept || is_whole).then(|| frame.address(&session_address(&row.name, "")));
+        let overviews = site
+            .ledger()
+            .overviews(repo, std::slice::from_ref(tip), encoding)?;
+        if let Some(title) = overviews.first().and_then(Option::as_ref) {
+            let id = std::mem::replace(&mut row.name, title_of(title, &tip.name));
+            row.id = Some(id);
+        }
+    }
+    Ok(())
 }
 
 /// The rows of replies by a word that each has, the most expensive first.
