@@ -398,7 +398,7 @@ fn of_very_many_messages_a_dry_run_tells_what_was_asked_for_alone() {
         .expect("a line about the cache");
     insta::assert_snapshot!(after, @r"
     nothing stays as it is from the beginning on
-    clear would reach 0, cache kept 0%; truncate (the older half) 49,180, cache kept 1%; for prune see tract prune --dry-run
+    clear would reach 0, cache kept 0%; truncate (the older half) 49,180, cache kept <1%; for prune see tract prune --dry-run
     Facts     not looked for in so many messages
     ");
     // A comparison shows the first and the last of what went, and all where it is asked for.
@@ -458,8 +458,8 @@ fn a_dry_run_ends_with_the_sum_and_says_how_to_see_all() {
       =      1,097 messages  7,777
     Messages  1,100 → 3
     Tokens    7,803 → 26 (-7,777)
-    Cache     the first message stays as it is: 10 tokens, 1%
-    truncate would reach 26, cache kept 1%
+    Cache     the first message stays as it is: 10 tokens, <1%
+    truncate would reach 26, cache kept <1%
     Lost from view: 998 numbers
     ");
 }

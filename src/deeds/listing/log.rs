@@ -152,6 +152,23 @@ impl LogParams {
         self.file.is_none() && !self.files && !self.requests
     }
 
+    /// What narrows the list of commits, and whether that is given.
+    pub fn filters(&self) -> [(&'static str, bool); 11] {
+        [
+            ("op", !self.op.is_empty()),
+            ("role", self.role.is_some()),
+            ("prompts", self.prompts),
+            ("tool", self.tool.is_some()),
+            ("grep", self.grep.is_some()),
+            ("author", self.author.is_some()),
+            ("note", self.note.is_some()),
+            ("model", self.model.is_some()),
+            ("setting", self.setting.is_some()),
+            ("pinned", self.pinned),
+            ("running", self.running),
+        ]
+    }
+
     /// The commit that it starts at, and which commits it lists.
     ///
     /// # Errors
@@ -285,15 +302,7 @@ impl Method for LogParams {
         if self.regex && self.grep.is_none() {
             return Err(ApiError::params("'regex' says how 'grep' is read"));
         }
-        let of_commits = [
-            ("op", !self.op.is_empty()),
-            ("role", self.role.is_some()),
-            ("prompts", self.prompts),
-            ("tool", self.tool.is_some()),
-            ("grep", self.grep.is_some()),
-            ("author", self.author.is_some()),
-            ("running", self.running),
-        ];
+        let of_commits = self.filters();
         let of_edits = [
             ("file", self.file.is_some()),
             ("files", self.files),

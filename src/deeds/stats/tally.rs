@@ -1,5 +1,6 @@
 //! Sums of what was done.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::key::{Keys, StatsBy};
@@ -96,9 +97,9 @@ impl Tally {
         match by {
             // What has no time comes last.
             _ if by.is_time() => rows.sort_by_key(|row| row.name.is_empty()),
-            StatsBy::Tool => rows.sort_by(|a, b| b.calls.cmp(&a.calls)),
-            StatsBy::File => rows.sort_by(|a, b| b.edits.cmp(&a.edits)),
-            _ => rows.sort_by(|a, b| b.active_ms.cmp(&a.active_ms)),
+            StatsBy::Tool => rows.sort_by_key(|row| Reverse(row.calls)),
+            StatsBy::File => rows.sort_by_key(|row| Reverse(row.edits)),
+            _ => rows.sort_by_key(|row| Reverse(row.active_ms)),
         }
         rows
     }
