@@ -485,15 +485,18 @@ mod tests {
             lines.map(|(_, line)| line.text()).collect::<Vec<_>>()
         };
         let wide = shown(&mut chooser, 120);
-        assert!(
-            wide.iter().all(|line| columns::width_cols(line) < 120),
-            "{wide:?}"
-        );
-        assert!(
-            wide.iter()
-                .any(|line| line.contains("│ user  and which are green?")),
-            "{wide:?}"
-        );
+        let fits = |line: &String| columns::width_cols(line) < 120;
+        assert!(wide.iter().all(fits), "{wide:?}");
+        let first = "│ user  Which Sheds are there?";
+        let count = |lines: &[String]| lines.iter().filter(|line| line.contains(first)).count();
+        assert_eq!(count(&wide), 1, "{wide:?}");
+        chooser.take(&Key::Down);
+        chooser.take(&Key::Down);
+        let wide = shown(&mut chooser, 120);
+        let last = wide
+            .iter()
+            .any(|line| line.contains("│ user  and which are green?"));
+        assert!(last && count(&wide) == 1, "{wide:?}");
         let narrow = shown(&mut chooser, 80);
         assert!(narrow.iter().all(|line| !line.contains('│')), "{narrow:?}");
         assert_eq!(type_in(&mut chooser, "sheds"), "1 of 3");

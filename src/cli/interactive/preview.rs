@@ -64,25 +64,37 @@ impl Preview {
         facts.extend(about.tool.clone());
         facts.extend(about.cwd.clone());
         lines.push(Label::Dim.of(facts.join(" · ")).cut(cols));
+        let whole = self.end(cols, rows.saturating_sub(lines.len()));
+        if whole.1 == self.messages.len() && about.messages <= whole.1 {
+            lines.extend(whole.0);
+            lines.truncate(rows);
+            return lines;
+        }
         if let Some(prompt) = &about.prompt {
             let prompt = Label::User.of("user") + "  " + Label::Text.of(prompt.as_str());
             lines.extend(block(&prompt, cols));
         }
-        let mut end = Vec::new();
-        let room = rows.saturating_sub(lines.len() + 1);
-        for (who, said) in self.messages.iter().rev() {
-            let message = block(&(who.clone() + "  " + said.clone()), cols);
-            if end.len() + message.len() > room {
-                break;
-            }
-            end.splice(0..0, message);
-        }
+        let (end, _) = self.end(cols, rows.saturating_sub(lines.len() + 1));
         if !end.is_empty() {
             lines.push(Label::Dim.of("…"));
             lines.extend(end);
         }
         lines.truncate(rows);
         lines
+    }
+
+    /// The newest messages that have room, and how many these are.
+    fn end(&self, cols: usize, rows: usize) -> (Vec<Line>, usize) {
+        let (mut end, mut count) = (Vec::new(), 0);
+        for (who, said) in self.messages.iter().rev() {
+            let message = block(&(who.clone() + "  " + said.clone()), cols);
+            if end.len() + message.len() > rows {
+                break;
+            }
+            end.splice(0..0, message);
+            count += 1;
+        }
+        (end, count)
     }
 }
 
