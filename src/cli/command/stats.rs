@@ -217,7 +217,7 @@ fn bars(rows: &[StatsRow], lines: &[Line], width: usize) -> Vec<String> {
 
 /// A column for each run.
 fn side_by_side(runs: &[StatsRow], app: &mut App) -> Result<()> {
-    let rows: [(&str, fn(&StatsRow) -> Line); 11] = [
+    let rows: [Column; 11] = [
         ("", |run| Label::Branch.quote(&run.name)),
         ("at work", |run| stretch(run.active_ms).into()),
         ("  model", |run| stretch(run.model_ms).into()),
