@@ -93,5 +93,17 @@ for file in tract.rb tract.json; do
 done
 [ "$(grep -c sha256 "$work/all/tract.rb")" = 2 ] || fail 'the formula has not both archives'
 if command -v python3 >/dev/null; then python3 -m json.tool "$work/all/tract.json" >/dev/null || fail 'no JSON'; fi
-if command -v ruby >/dev/null; then ruby -c "$work/all/tract.rb" >/dev/null || fail 'no Ruby'; fi
+if command -v ruby >/dev/null; then
+    ruby -c "$work/all/tract.rb" >/dev/null || fail 'no Ruby'
+elif command -v npm >/dev/null && mkdir "$work/prism" && (cd "$work/prism" && npm install --silent --no-audit --no-fund @ruby/prism >/dev/null 2>&1); then
+    # Without Ruby, its parser tells as much.
+    (cd "$work/prism" && node --no-warnings --input-type=module -e '
+        import { loadPrism } from "@ruby/prism";
+        import { readFileSync } from "node:fs";
+        const parse = await loadPrism();
+        for (const error of parse(readFileSync(process.argv[1], "utf8")).errors) throw new Error(error.message);
+    ' "$work/all/tract.rb") || fail 'no Ruby'
+else
+    printf '(the formula is not parsed: neither ruby nor npm) '
+fi
 ok

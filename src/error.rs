@@ -222,6 +222,12 @@ pub enum Error {
         /// Who moved it, if that was somebody else.
         by: Option<String>,
     },
+    /// A ref held nothing at the moment that was asked for.
+    #[error("{name} had no commits yet then")]
+    BeforeItsFirst {
+        /// Its short name.
+        name: String,
+    },
     /// The branch has no commit yet.
     #[error("'{branch}' has no commits yet")]
     EmptyBranch {

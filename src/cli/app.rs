@@ -403,6 +403,7 @@ impl App {
         };
         self.sit(&mut repo)?;
         repo.sign_on(&identity);
+        self.read_times(&mut repo);
         self.note(&repo);
         let repo = Rc::new(match &self.expected {
             Some(expected) => repo.expecting(expected.clone()),

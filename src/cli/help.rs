@@ -34,7 +34,8 @@ pub const GROUPS: [(&str, &[&str]); 10] = [
     (
         "Look",
         &[
-            "status", "log", "show", "view", "web", "find", "diff", "cost", "audit", "blame",
+            "status", "log", "show", "view", "web", "find", "diff", "cost", "stats", "audit",
+            "blame",
         ],
     ),
     (
@@ -71,8 +72,8 @@ pub const GROUPS: [(&str, &[&str]); 10] = [
 /// What stands below all commands.
 const REVISIONS: &str = "\
 REV names a commit: a hash or its first digits, a branch, a tag, a session,
-HEAD, ORIG_HEAD, PREV_HEAD, REV~N, REV^, REF@{N}, :N or REV:N for the Nth
-visible message, :/TEXT for the newest message that contains TEXT.";
+HEAD, ORIG_HEAD, PREV_HEAD, REV~N, REV^, REF@{N}, REF@{2 hours ago}, :N or
+REV:N for the Nth visible message, :/TEXT for the newest message with TEXT.";
 
 /// All arguments, with the short list of commands as help.
 pub fn root() -> Command {

@@ -97,7 +97,7 @@ use ui::{ColorChoice, Ui};
 use wanted_pager::wanted_pager;
 
 /// What people type who know other tools.
-const SYNONYMS: [(&str, &str); 36] = [
+const SYNONYMS: [(&str, &str); 35] = [
     ("add", "commit"),
     ("amend", "commit --edit"),
     ("browse", "web"),
@@ -126,7 +126,6 @@ const SYNONYMS: [(&str, &str); 36] = [
     ("share", "export --format html"),
     ("size", "du"),
     ("squash", "compact"),
-    ("stats", "status"),
     ("summarise", "compact"),
     ("summarize", "compact"),
     ("switch", "checkout"),

@@ -161,7 +161,7 @@ pub fn foretell(
     ui.print_wrapped(format!("Cache     {}", kept(surgery)))?;
     let reach = |surgery: &Surgery| {
         let cache = surgery.kept_percent();
-        format!("{}, cache kept {cache}%", tokens(surgery.after.tokens))
+        format!("{}, cache kept {cache}", tokens(surgery.after.tokens))
     };
     let mut line = format!("{command} would reach {}", reach(surgery));
     let mut others = Vec::new();
@@ -252,7 +252,7 @@ pub fn kept(surgery: &Surgery) -> String {
         count => format!("the first {} stay as they are", plural(count, "message")),
     };
     let (kept, percent) = (tokens(surgery.kept.tokens), surgery.kept_percent());
-    format!("{which}: {kept} tokens, {percent}%")
+    format!("{which}: {kept} tokens, {percent}")
 }
 
 /// How messages are listed.

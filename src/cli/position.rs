@@ -3,8 +3,8 @@
 use tract::deeds::{At, Still};
 use tract::hash::CommitHash;
 use tract::model::{Head, RefName, RefValue};
-use tract::render::{Label, Line, grouped};
-use tract::repo::{On, OpenCall, OperationEntry, Repo};
+use tract::render::{Label, Line, grouped, plural};
+use tract::repo::{On, OpenCall, OperationEntry, Repo, same_command};
 use tract::store::{OperationRow, ReflogRow};
 
 use super::{App, Failure, Result};
@@ -132,8 +132,17 @@ pub fn undone(verb: &str, done: &OperationEntry, repo: &Repo, app: &mut App) -> 
     let ago = app.calendar().ago(operation.time);
     let what = &operation.what;
     let by = by(operation, repo).map_or(String::new(), |by| format!(" of {by}"));
-    app.ui
-        .status(format!("{verb} #{}{by} ({ago}): {what}", operation.id));
+    app.ui.status(match done.also.last() {
+        Some(first) => {
+            let files = plural(done.also.len() as u64 + 1, "file");
+            let command = same_command(what);
+            format!(
+                "{verb} #{first} to #{}{by} ({ago}): {command}, {files}",
+                operation.id
+            )
+        }
+        None => format!("{verb} #{}{by} ({ago}): {what}", operation.id),
+    });
     let head = repo.head(&On::Head)?;
     let here = head.branch();
     let is_own = |name: &RefName| {

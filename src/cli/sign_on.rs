@@ -1,15 +1,33 @@
 //! Saying to a repository who is at work in it.
 
+use jiff::tz::TimeZone;
 use tract::model::secret::People;
+use tract::render::Calendar;
+use tract::render::calendar::Edge;
 use tract::repo::{AUTHOR_NAME, Identity, Repo};
 
+use super::app::system_time;
 use super::{App, Result};
 
 impl App {
     /// Says to a repository who is at work.
     pub fn sign_on(&self, repo: &mut Repo) -> Result<()> {
         repo.sign_on(&self.identity()?);
+        self.read_times(repo);
         Ok(())
+    }
+
+    /// Has a repository read `main@{yesterday}`; a day alone is its end.
+    pub fn read_times(&self, repo: &mut Repo) {
+        let clock = self.env.clock;
+        repo.read_times(Box::new(move |text| {
+            let calendar = Calendar {
+                now: clock.unwrap_or_else(system_time),
+                zone: TimeZone::system(),
+                ages: false,
+            };
+            calendar.read(text, Edge::End)
+        }));
     }
 
     /// Who is at work, by all names that are known here, and where.

@@ -1,5 +1,6 @@
 //! The sessions that tools have left for a directory: which there are, and which one is meant.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -84,6 +85,30 @@ pub fn here(app: &App) -> Result<Vec<SessionFile>> {
     }
     found.sort_by(|a, b| (b.modified, &a.path).cmp(&(a.modified, &b.path)));
     Ok(found)
+}
+
+/// How many sessions of the working directory have not come in.
+pub fn not_imported(repo: &Repo, app: &App) -> Result<u64> {
+    let found = here(app)?;
+    if found.is_empty() {
+        return Ok(0);
+    }
+    let names = repo.references(RefName::SESSIONS)?.into_iter();
+    let names: HashSet<RefName> = names.map(|(name, _)| name).collect();
+    let files = ingest::followed_files(repo)?.into_iter();
+    let files = files.filter(|(_, name)| names.contains(name));
+    let files: HashSet<String> = files.map(|(path, _)| path).collect();
+    let is_here = |session: &&SessionFile| {
+        let id = session.named_id();
+        let is_named =
+            id.is_some_and(|id| names.contains(&RefName::session(session.format.name, &id)));
+        is_named
+            || session
+                .path
+                .to_str()
+                .is_some_and(|path| files.contains(path))
+    };
+    Ok(found.iter().filter(|session| !is_here(session)).count() as u64)
 }
 
 /// The session whose id begins so, `TOOL/` before it or not; none if nothing is called like that.

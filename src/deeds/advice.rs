@@ -122,7 +122,12 @@ pub fn sentence(error: &Error) -> String {
             };
             format!("{}, {place}; nothing was written", counted_secrets(counts))
         }
-        error => error.to_string(),
+        // What was typed is what people recognise; damage is looked for by the whole name.
+        error @ (Error::UnknownRevision { .. }
+        | Error::AmbiguousRevision { .. }
+        | Error::InvalidHash { .. }
+        | Error::Damaged { .. }) => error.to_string(),
+        error => with_short_hashes(&error.to_string()),
     };
     let mut source = error.source();
     while let Some(cause) = source {
@@ -133,6 +138,24 @@ pub fn sentence(error: &Error) -> String {
         source = cause.source();
     }
     text
+}
+
+/// A text in which hashes have their first digits, as lists show them.
+fn with_short_hashes(text: &str) -> String {
+    let mut short = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_hexdigit()) {
+        let (before, word) = rest.split_at(start);
+        let end = word.find(|c: char| !c.is_ascii_hexdigit());
+        let (digits, after) = word.split_at(end.unwrap_or(word.len()));
+        short += before;
+        short += match digits.len() {
+            64 => &digits[..7],
+            _ => digits,
+        };
+        rest = after;
+    }
+    short + rest
 }
 
 /// What the system says, as a fragment.
@@ -214,6 +237,10 @@ pub fn hint(error: &Error) -> Option<String> {
             let holder = shell_word(&holder);
             let init = command(&format!("init {holder}"));
             format!("{init} completes it; `--repo PATH` names another repository")
+        }
+        Error::BeforeItsFirst { name } => {
+            let reflog = command(&format!("reflog {}", shell_word(name)));
+            format!("{reflog} lists where it was")
         }
         Error::UnknownRevision {
             nearest: Some(name),
@@ -397,9 +424,7 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
             "name a visible message, such as :5; `tract log` shows the numbers"
         }
         Error::Essential { .. } => "`--force` drops it anyway",
-        Error::EmptyMessage => {
-            "`tract commit -r user -m TEXT`, or -F FILE, or - for standard input"
-        }
+        Error::EmptyMessage => "`tract commit -r user -m TEXT`",
         Error::TooDeep { .. } => "a plain text may have any depth: `tract commit -r ROLE -F FILE`",
         Error::DetachedHead { .. } => "to go on from here and keep both: `tract checkout -b NAME`",
         Error::RefMoved { .. } => {

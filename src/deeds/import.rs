@@ -17,8 +17,8 @@ use crate::ingest::{
     self, BranchOutcome, FamilyReport, ImportRequest, ImportedSession, Outcome, Reading, Redaction,
     Trouble, Waiting, adopt, called, database,
 };
-use crate::model::RefName;
 use crate::model::tokens::Counter;
+use crate::model::{Millis, RefName};
 use crate::render::plural;
 use crate::repo::On;
 
@@ -168,6 +168,20 @@ impl ImportParams {
         self.format.as_deref().map(Format::named).transpose()
     }
 
+    /// How the log names it; of several files each has its own name behind it, and one undo takes all back.
+    fn command(&self, files: &[(PathBuf, bool)]) -> String {
+        let named = match (files, self.paths.as_slice()) {
+            ([(file, _)], _) => file.display().to_string(),
+            (_, [first, others @ ..]) if !others.is_empty() => {
+                format!("{} and {} more", first.display(), others.len())
+            }
+            (_, paths) => paths
+                .first()
+                .map_or(String::new(), |path| path.display().to_string()),
+        };
+        format!("import {named}")
+    }
+
     /// The files that are meant, and whether each was named itself rather than found in a directory.
     fn files(&self, at: &At<'_>) -> Result<Vec<(PathBuf, bool)>, ApiError> {
         let mut files = Vec::new();
@@ -224,10 +238,15 @@ fn take_in(
     at: &mut At<'_>,
     file: &Path,
     params: &ImportParams,
+    (command, now): (&str, Millis),
 ) -> Result<crate::Result<FamilyReport>, ApiError> {
     let format = params.format()?;
     let secrets = at.host.secrets()?;
-    let what = format!("import {}", file.display());
+    let file_name = file.display().to_string();
+    let what = match command == format!("import {file_name}") {
+        true => command.to_owned(),
+        false => format!("{command}: {file_name}"),
+    };
     let request = ImportRequest {
         format,
         branch: params.branch.as_deref(),
@@ -244,7 +263,7 @@ fn take_in(
             Reading::Whole
         },
         moves_head: at.on == On::Head,
-        ..ImportRequest::at(at.host.now(), &what)
+        ..ImportRequest::at(now, &what)
     };
     Ok(watched(at, file, &request))
 }
@@ -327,8 +346,9 @@ impl Method for ImportParams {
         }
         let mut answer = ImportAnswer::default();
         let mut appended = 0;
+        let (command, now) = (self.command(&files), at.host.now());
         for (file, is_named) in &files {
-            let report = match take_in(at, file, &self)? {
+            let report = match take_in(at, file, &self, (&command, now))? {
                 Ok(report) => report,
                 Err(error) if is_passed(*is_named, &error) => {
                     answer.passed_over.push(file.display().to_string());

@@ -365,6 +365,26 @@ impl From<&EditedFile> for EditedFileFacts {
     }
 }
 
+/// What a call does to files, by its tool and arguments.
+pub(super) fn called_edits(tool: &str, arguments: &str) -> Vec<CalledEdit> {
+    let edits = Edits::of_call(tool, arguments).into_iter();
+    let files = edits.flat_map(|edits| edits.files).filter_map(|file| {
+        let (lines_added, lines_removed) = file.tally();
+        Some(CalledEdit {
+            path: file.path?,
+            fate: match file.kind {
+                EditKind::Changed => FileFate::Changed,
+                EditKind::Written => FileFate::Written,
+                EditKind::Deleted => FileFate::Deleted,
+                EditKind::Moved(to) => FileFate::Moved(to),
+            },
+            lines_added,
+            lines_removed,
+        })
+    });
+    files.collect()
+}
+
 /// The edits of files on a path, newest first, and whether there are older ones.
 ///
 /// # Errors
@@ -375,24 +395,7 @@ pub fn file_edits(
     tip: &CommitHash,
     options: &FileEditOptions,
 ) -> crate::Result<(Vec<FileEditRow>, bool)> {
-    let found = repo.file_edits(tip, options, &|tool, arguments| {
-        let edits = Edits::of_call(tool, arguments).into_iter();
-        let files = edits.flat_map(|edits| edits.files).filter_map(|file| {
-            let (lines_added, lines_removed) = file.tally();
-            Some(CalledEdit {
-                path: file.path?,
-                fate: match file.kind {
-                    EditKind::Changed => FileFate::Changed,
-                    EditKind::Written => FileFate::Written,
-                    EditKind::Deleted => FileFate::Deleted,
-                    EditKind::Moved(to) => FileFate::Moved(to),
-                },
-                lines_added,
-                lines_removed,
-            })
-        });
-        files.collect()
-    })?;
+    let found = repo.file_edits(tip, options, &called_edits)?;
     if found.0.is_empty()
         && let Some(path) = &options.path
     {

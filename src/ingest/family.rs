@@ -137,6 +137,7 @@ pub fn import_family(
         // What names the file names each of the family as it comes in.
         let verb = request.what.strip_suffix(&*file.display().to_string());
         let what = match verb.filter(|_| coming.is_kin) {
+            Some("import ") => format!("{}: {}", request.what, coming.file.display()),
             Some(verb) => format!("{verb}{}", coming.file.display()),
             None => request.what.to_owned(),
         };

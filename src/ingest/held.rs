@@ -34,7 +34,11 @@ pub struct HeldSession {
 /// The store's.
 pub fn held(repo: &Repo) -> Result<Vec<HeldSession>> {
     let view = repo.store.read()?;
-    let sessions = gone(&*view, None)?;
+    let mut sessions = gone(&*view, None)?;
+    // An import that was undone leaves its file known, and no session.
+    let here = view.references(RefName::SESSIONS)?.into_iter();
+    let here: HashSet<RefName> = here.map(|(name, _)| name).collect();
+    sessions.retain(|name, _| here.contains(name));
     let known = view.sessions()?.into_iter();
     let mut known: BTreeMap<RefName, Option<String>> =
         known.map(|(name, row)| (name, row.cwd)).collect();

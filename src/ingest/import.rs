@@ -578,7 +578,9 @@ impl<'a> Intake<'a> {
         // All refs are looked at only where that matters: there may be thousands of them, and as many files. Where HEAD
         // is on a branch that is there, there are some.
         let is_first = !self.request.is_aside && self.growth.is_none() && !head.has_branch;
-        let begins = is_first && self.request.branch.is_none();
+        // Below a home, only what is named comes to where one is: `main` is nobody's directory.
+        let is_here = head.moves || !repository::is_of_directory(&*tx);
+        let begins = is_first && is_here && self.request.branch.is_none();
         let first = if begins && tx.references("refs/")?.is_empty() {
             Some(head.first_branch())
         } else {

@@ -21,6 +21,7 @@ pub mod model_name;
 mod nearest;
 pub mod pairs;
 pub mod pattern;
+pub mod percent;
 mod preview;
 pub mod price;
 pub mod priority;

@@ -24,7 +24,12 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .into_iter()
         .map(|candidate| (closeness(candidate), candidate))
         .filter(|(closeness, _)| *closeness >= ALIKE)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+        // Of two that are as near, the one of as many letters: two letters changed places.
+        .max_by(|a, b| {
+            let apart = |name: &str| typed.len().abs_diff(name.len());
+            let nearer = a.0.total_cmp(&b.0);
+            nearer.then_with(|| apart(b.1).cmp(&apart(a.1)))
+        })
         .map(|(_, candidate)| candidate)
 }
 
@@ -40,5 +45,8 @@ mod tests {
         assert_eq!(near("Assistent"), Some("assistant"));
         assert_eq!(near("dev"), Some("developer"));
         assert_eq!(near("xyzzy"), None);
+        for names in [["status", "stats"], ["stats", "status"]] {
+            assert_eq!(nearest("stauts", names), Some("status"));
+        }
     }
 }

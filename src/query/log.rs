@@ -18,14 +18,15 @@ use crate::repo::called::Told;
 use crate::repo::change::Change;
 use crate::repo::counts::{Counts, key, key_of};
 use crate::repo::repository::Repo;
+use crate::repo::served::{ServedBy, go_on};
 use crate::repo::totals::{self, Along, Sums};
 use crate::repo::{load, path, pictures};
 use crate::store::{CommitRow, CountKey, ListedCommit, View};
 
 pub(crate) use numbering::Numbering;
 pub use pages::LogPages;
-pub(crate) use sift::wanted;
 use sift::{Matching, matching};
+pub(crate) use sift::{notes, sets, wanted};
 
 /// From how many messages on their sum is kept for the next time.
 const WORTH_KEEPING: usize = if cfg!(test) { 0 } else { 64 };
@@ -54,6 +55,10 @@ pub struct LogOptions {
     pub up_to: Option<Millis>,
     /// Only commits whose author has this in their name, program or run, whatever its case.
     pub author: Option<String>,
+    /// Only commits with a note that has this in it, whatever its case.
+    pub note: Option<String>,
+    /// Only commits that give this request setting a value: any, or this one.
+    pub setting: Option<(String, Option<String>)>,
     /// Only these commits.
     pub only: Option<HashSet<CommitHash>>,
     /// Only what brings a message with this in it, which reads bodies.
@@ -111,6 +116,35 @@ struct Read {
 }
 
 impl Repo {
+    /// The commits on the path to `tip` that append replies of a model with this in its name, whatever its case. Reads the
+    /// rows of the whole path.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn replies_of_model(&self, tip: &CommitHash, text: &str) -> Result<HashSet<CommitHash>> {
+        let view = self.store.read()?;
+        let text = text.to_lowercase();
+        let rows = view.ancestors(tip, None, usize::MAX)?;
+        let mut served = ServedBy::default();
+        let mut of_model = Vec::new();
+        for row in rows.iter().rev() {
+            go_on(&mut served, row);
+            let [model, ..] = served.clone().words();
+            let is_it = model.is_some_and(|model| model.to_lowercase().contains(&text));
+            of_model.extend(
+                row.appended()
+                    .filter(|_| is_it)
+                    .map(|content| (row.hash, content)),
+            );
+        }
+        let contents: Vec<ContentHash> = of_model.iter().map(|(_, content)| *content).collect();
+        let said = load::rows(&*view, &contents)?;
+        let is_reply = |content: &ContentHash| said[content].role == Role::Assistant;
+        let replies = of_model.iter().filter(|(_, content)| is_reply(content));
+        Ok(replies.map(|(commit, _)| *commit).collect())
+    }
+
     /// Lists the commits from `tip` back, newest first, in the chain's order, whatever their times
     /// say. Reads the rows that it lists and those since the checkpoint before them, and sums up
     /// the visible messages there. Counts what has no count yet.

@@ -2,6 +2,7 @@
 //!
 //! Deliberately absent: anything that moves a ref, and how an answer is shown.
 
+pub mod activity;
 pub(crate) mod attest;
 pub mod audit;
 pub mod blame;
@@ -25,6 +26,7 @@ pub(crate) mod spread;
 pub mod status;
 pub mod under_way;
 
+pub use activity::{ActivityRow, CallRow, SpentBy, WorkSpan};
 pub use attest::{AttestedModel, AttestedRequest, AttestedSource, Manifest, ReadRun};
 pub use blame::derived::{DerivedLine, LineSource};
 pub use blame::{BlameRow, BlameStep, PromptBefore};

@@ -93,6 +93,16 @@ impl Calendar {
         self.local(time, "%Y-%m-%d")
     }
 
+    /// `14:00`, local: the hour of the day.
+    pub fn hour(&self, time: Millis) -> String {
+        self.local(time, "%H:00")
+    }
+
+    /// `5 Fri`, local: the day of the week, from 1 for Monday.
+    pub fn weekday(&self, time: Millis) -> String {
+        self.local(time, "%u %a")
+    }
+
     /// `2026-W04`, local: the week as ISO 8601 counts them.
     pub fn week(&self, time: Millis) -> String {
         self.local(time, "%G-W%V")

@@ -28,14 +28,17 @@ pub mod row;
 mod secrets;
 pub mod setting;
 mod shell;
+mod stretch;
 pub mod table;
 
 pub use calendar::Calendar;
 pub use label::{Label, Syntax};
 pub use line::{Line, Run};
 pub use number::{
-    Share, amount, bytes, grouped, listed, plural, read_tokens, rounded, signed, tokens,
+    Share, amount, bytes, grouped, listed, percent, percent_of, plural, read_tokens, rounded,
+    signed, tokens,
 };
 pub use plot::plot;
 pub use secrets::{counted_kinds, counted_secrets};
 pub use shell::{shell_word, shell_words};
+pub use stretch::stretch;

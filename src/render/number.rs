@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::model::TokenCount;
+pub use crate::model::percent::{percent, percent_of};
 pub use crate::model::tokens::grouped;
 
 /// `412` as `+412`, `-96310` as `-96,310`, and `0` as `0`.

@@ -136,7 +136,7 @@ impl Repo {
         if let Some(last) = done.last() {
             begin(&*tx, call.on, &branch, tip)?;
             tx.set_reference(&branch, Some(&RefValue::Commit(last.hash)))?;
-            branch_moves::carry(&*tx, call.on, options.moves)?;
+            branch_moves::carry(self, &*tx, call.on, options.moves)?;
             tx.commit()?;
         }
         Ok((done, told))

@@ -63,7 +63,7 @@ impl Repo {
         retried(|| {
             let tx = self.store.write()?;
             tx.begin_moves(call.now, call.what)?;
-            let moved = carry(&*tx, call.on, moves)?;
+            let moved = carry(self, &*tx, call.on, moves)?;
             if moved.iter().any(|it| it.from != it.to) {
                 tx.commit()?;
             }
@@ -73,14 +73,19 @@ impl Repo {
 }
 
 /// Moves branches within a transaction that is alone, in which an operation is open.
-pub(crate) fn carry(tx: &dyn Tx, on: &On, moves: &[BranchMove]) -> Result<Vec<MovedBranch>> {
+pub(crate) fn carry(
+    repo: &Repo,
+    tx: &dyn Tx,
+    on: &On,
+    moves: &[BranchMove],
+) -> Result<Vec<MovedBranch>> {
     let carried = moves.iter().map(|it| {
         let from = load::tip(tx, &it.branch)?;
         if let Some(expect) = it.expect {
             expect.hold(&it.branch, from)?;
         }
         let to = match &it.to {
-            Some(rev) => revision::resolve_or_root(tx, on, rev)?,
+            Some(rev) => repo.with_moments(rev, |rev| revision::resolve_or_root(tx, on, rev))?,
             None => None,
         };
         if from.is_none() && to.is_some() {

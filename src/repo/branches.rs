@@ -296,7 +296,8 @@ impl Repo {
         note: Option<&str>,
     ) -> Result<CommitHash> {
         let tx = self.store.begin_on(Some(name), &mut Vec::new)?;
-        let commit = revision::resolve(&*tx, call.on, target)?;
+        let commit =
+            self.with_moments(target, |target| revision::resolve(&*tx, call.on, target))?;
         repository::refuse_name(&*tx, name)?;
         tx.hold_read()?;
         tx.begin_moves(call.now, call.what)?;

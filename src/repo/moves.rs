@@ -136,7 +136,9 @@ impl Repo {
     ) -> Result<Reset> {
         let tx = self.begin_on(call.on, &[])?;
         let to = match target {
-            Some(target) => revision::resolve_or_root(&*tx, call.on, target)?,
+            Some(target) => self.with_moments(target, |target| {
+                revision::resolve_or_root(&*tx, call.on, target)
+            })?,
             None => None,
         };
         let head = repository::head(&*tx, call.on)?;
@@ -224,11 +226,15 @@ impl Repo {
             Target::Named(name) if is_on(name) => held.clone(),
             Target::Named(name) => match revision::branch(&*tx, name)? {
                 Some(branch) => RefValue::Symbolic(branch),
-                None => RefValue::Commit(revision::resolve(&*tx, &On::Head, name)?),
+                None => RefValue::Commit(
+                    self.with_moments(name, |name| revision::resolve(&*tx, &On::Head, name))?,
+                ),
             },
             Target::NewBranch(branch, start) => {
                 let start = match start {
-                    Some(start) => revision::resolve_or_root(&*tx, &On::Head, start)?,
+                    Some(start) => self.with_moments(start, |start| {
+                        revision::resolve_or_root(&*tx, &On::Head, start)
+                    })?,
                     None => from.commit(),
                 };
                 repository::refuse_name(&*tx, branch)?;

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use crate::context::{Context, Order};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::model::{Author, Head, Message, RefName, RefValue, Settings};
+use crate::model::{Author, Head, Message, Millis, RefName, RefValue, Settings};
 use crate::repo::call::On;
 use crate::repo::directory::{self, DIRECTORY, Standing};
 pub(crate) use crate::repo::head::{detached, head, is_of_directory, last_branch};
@@ -16,6 +16,9 @@ use crate::repo::visitor::Visitor;
 use crate::repo::{load, path, server};
 use crate::store::sqlite::Sqlite;
 use crate::store::{Condition, Guarded, Ledger, SessionRow, Store, View};
+
+/// Reads a moment as people write it; none where it is none.
+pub type ReadTime = Box<dyn Fn(&str) -> Option<Millis> + Send + Sync>;
 
 /// An open repository.
 pub struct Repo {
@@ -26,6 +29,8 @@ pub struct Repo {
     own: bool,
     /// Who made the commits that are made here.
     pub(crate) signature: Option<Author>,
+    /// How the time in `REF@{TIME}` is read.
+    pub(crate) times: Option<ReadTime>,
 }
 
 impl Repo {
@@ -207,6 +212,7 @@ impl Repo {
             address: None,
             own: true,
             signature: None,
+            times: None,
         }
     }
 

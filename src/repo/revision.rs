@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashPrefix};
 use crate::model::pattern::Pattern;
-use crate::model::{self, EntryId, Operation, RefName, RefValue};
+use crate::model::{self, EntryId, Millis, Operation, RefName, RefValue};
 use crate::repo::call::On;
 use crate::repo::repository::{self, Repo};
 use crate::repo::stretches::Outline;
@@ -19,6 +19,8 @@ const CANDIDATES: usize = 5;
 /// that are no appends.
 const LONG: u64 = if cfg!(test) { 4 } else { 2_048 };
 const CHANGES: usize = 256;
+/// From how many digits on the number in `REF@{N}` is a moment, in milliseconds since 1970, and no count of moves.
+const MOMENT_DIGITS: usize = 12;
 
 /// What a person named of a context: a message, or one of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +34,8 @@ pub enum Named {
 impl Repo {
     /// The commit that `text` names: a hash or its first digits (4 at least), which go before any
     /// name, a branch, tag or session (its id, or the beginning of it, 4 characters at least, `TOOL/`
-    /// before it or not), `HEAD`, `@`, `ORIG_HEAD`, `PREV_HEAD`, `REV~N`, `REV^`, `REF@{N}`, `[REV]:N` (the
+    /// before it or not), `HEAD`, `@`, `ORIG_HEAD`, `PREV_HEAD`, `REV~N`, `REV^`, `REF@{N}`, `REF@{TIME}` (where it
+    /// stood then: milliseconds since 1970, or what [`Repo::read_times`] reads), `[REV]:N` (the
     /// commit of the Nth visible message, from the end where N is negative), `:/TEXT` (the newest
     /// message that contains TEXT), `REV#I` (the commit that holds part I).
     ///
@@ -58,7 +61,7 @@ impl Repo {
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn resolve(&self, on: &On, text: &str) -> Result<CommitHash> {
-        resolve(&*self.store.read()?, on, text)
+        self.with_moments(text, |text| resolve(&*self.store.read()?, on, text))
     }
 
     /// The same; none where nothing is named so. What would have been meant is not looked for, so this is cheap.
@@ -67,7 +70,7 @@ impl Repo {
     ///
     /// As [`Repo::resolve`], but for a name that nothing bears.
     pub fn resolve_if_any(&self, on: &On, text: &str) -> Result<Option<CommitHash>> {
-        named(&*self.store.read()?, on, text)
+        self.with_moments(text, |text| named(&*self.store.read()?, on, text))
     }
 
     /// What `A..B` names: the commit B, and the one that the path from A to B begins after: A, or,
@@ -78,6 +81,10 @@ impl Repo {
     ///
     /// As [`Repo::resolve`].
     pub fn resolve_range(&self, on: &On, text: &str) -> Result<(CommitHash, Option<CommitHash>)> {
+        self.with_moments(text, |text| self.range(on, text))
+    }
+
+    fn range(&self, on: &On, text: &str) -> Result<(CommitHash, Option<CommitHash>)> {
         let view = self.store.read()?;
         // A text that is looked for may hold dots of its own.
         let ends = text.split_once("..").filter(|_| !text.starts_with(":/"));
@@ -132,6 +139,10 @@ impl Repo {
     ///
     /// As [`Repo::resolve`]; [`Error::NotOnPath`] for a commit that made no entry.
     pub fn resolve_entry(&self, on: &On, text: &str) -> Result<EntryId> {
+        self.with_moments(text, |text| self.entry(on, text))
+    }
+
+    fn entry(&self, on: &On, text: &str) -> Result<EntryId> {
         let view = self.store.read()?;
         if let Some(entry) = visible_entry(&*view, on, text)? {
             return Ok(entry);
@@ -165,7 +176,7 @@ impl Repo {
     /// As [`Repo::resolve`]; whether there is such a part is not looked at.
     pub fn resolve_part(&self, on: &On, text: &str) -> Result<(CommitHash, Option<u32>)> {
         let view = self.store.read()?;
-        let hash = resolve(&*view, on, text)?;
+        let hash = self.with_moments(text, |text| resolve(&*view, on, text))?;
         let number = match part(text) {
             // The text of a search, or a name, may hold such a sign of its own.
             Some(_) if text.starts_with(":/") || find_reference(&*view, text)?.is_some() => None,
@@ -312,9 +323,13 @@ fn named(view: &dyn View, on: &On, text: &str) -> Result<Option<CommitHash>> {
     }
     let moved = text.strip_suffix('}');
     if let Some((base, back)) = moved.and_then(|text| text.rsplit_once("@{"))
-        && let Ok(back) = back.parse::<usize>()
+        && let Ok(number) = back.parse::<usize>()
     {
-        return earlier(view, on, base, back);
+        if back.len() < MOMENT_DIGITS {
+            return earlier(view, on, base, number);
+        }
+        let time = i64::try_from(number).map_or(Millis(i64::MAX), Millis);
+        return at_moment(view, on, base, time).map(Some);
     }
     if matches!(text, "HEAD" | "@") {
         let head = repository::head(view, on)?;
@@ -431,6 +446,53 @@ fn earlier(view: &dyn View, on: &On, base: &str, back: usize) -> Result<Option<C
         Some(RefValue::Symbolic(name)) => target(view, &name),
         None => Ok(None),
     }
+}
+
+/// Where a ref stood at a moment: the log is read from its end, each later move taken back.
+///
+/// # Errors
+///
+/// [`Error::BeforeItsFirst`] where it held nothing yet; [`Error::UnknownRevision`] for no ref.
+fn at_moment(view: &dyn View, on: &On, base: &str, time: Millis) -> Result<CommitHash> {
+    let name = match (base, on) {
+        ("" | "HEAD" | "@", On::Branch(branch)) => branch.clone(),
+        ("HEAD" | "@", On::Head) => RefName::head(),
+        ("", On::Head) => repository::head(view, on)?
+            .branch()
+            .cloned()
+            .unwrap_or_else(RefName::head),
+        (name, _) => match find_reference(view, name)? {
+            Some(name) => name,
+            None => session_with_prefix(view, name)?.ok_or_else(|| Error::UnknownRevision {
+                text: name.to_owned(),
+                nearest: nearest(view, name).ok().flatten(),
+            })?,
+        },
+    };
+    let mut values: HashMap<RefName, Option<RefValue>> = HashMap::new();
+    for operation in load::operations(view, None) {
+        let operation = operation?;
+        if operation.time <= time {
+            break;
+        }
+        let moves = view.moves(operation.id)?.into_iter().rev();
+        values.extend(moves.map(|row| (row.name, row.old)));
+    }
+    let held = |name: &RefName| match values.get(name) {
+        Some(old) => Ok(old.clone()),
+        None => view.reference(name),
+    };
+    let mut value = held(&name)?;
+    if value.is_none() && name == RefName::head() {
+        value = Some(RefValue::Symbolic(head::first_branch(view)?));
+    }
+    if let Some(RefValue::Symbolic(branch)) = &value {
+        value = held(branch)?;
+    }
+    let commit = value.and_then(|value| value.commit());
+    commit.ok_or_else(|| Error::BeforeItsFirst {
+        name: name.short().to_owned(),
+    })
 }
 
 /// Where HEAD stood `back` moves ago, whether it moved itself or the branch below it did. The log

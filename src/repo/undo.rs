@@ -3,6 +3,7 @@
 //! An undo reverses all refs that an operation moved, at once, and is an operation itself; what
 //! undoes and redoes stand in the log is all the state there is.
 
+mod command;
 mod gone;
 mod others;
 mod point;
@@ -22,6 +23,7 @@ use crate::repo::repository::Repo;
 use crate::repo::seat::Own;
 use crate::store::{OperationRow, ReflogRow, Reversal, Tx, View};
 
+pub use command::same_command;
 pub(crate) use gone::ended_by;
 pub(crate) use others::is_elsewhere;
 pub use point::{UndoPoint, UndoTo, UndoneTo};
@@ -41,6 +43,9 @@ pub struct OperationEntry {
     pub moves: Vec<ReflogRow>,
     /// Whether it is undone now.
     pub undone: bool,
+    /// The other operations of the same command, newest first: an import is one for each file. Their moves are among
+    /// its own.
+    pub also: Vec<u64>,
 }
 
 impl OperationEntry {
@@ -95,6 +100,7 @@ impl Repo {
                 operation,
                 moves,
                 undone,
+                also: Vec::new(),
             });
         }
         Ok(entries)
@@ -113,7 +119,8 @@ impl Repo {
     }
 
     /// Reverses an operation, all its refs at once: the newest that is not undone, or the one named, if its refs have
-    /// not moved since. Where each has a HEAD of their own, it is the newest of one's own.
+    /// not moved since. Where each has a HEAD of their own, it is the newest of one's own. With the newest go the others
+    /// of the same command; one that is named goes alone.
     ///
     /// # Errors
     ///
@@ -143,7 +150,16 @@ impl Repo {
             Some(id) => named_operation(&*tx, id)?,
         };
         refuse_others(&*tx, &found.0)?;
-        Self::undo_found(tx, found, now)
+        let others = match named {
+            None => command::others(&*tx, &found.0)?,
+            Some(_) => Vec::new(),
+        };
+        if others.is_empty() {
+            return Self::undo_found(tx, found, now);
+        }
+        let undone = command::reverse_all(&*tx, found, others, now)?;
+        tx.commit()?;
+        Ok(undone)
     }
 
     /// The same of an operation that may be somebody else's.
@@ -166,6 +182,7 @@ impl Repo {
             operation,
             moves,
             undone: true,
+            also: Vec::new(),
         };
         reverse(&*tx, &undone, now)?;
         tx.commit()?;
@@ -178,12 +195,12 @@ impl Repo {
     ///
     /// As [`Repo::undo`].
     pub fn undoable(&self) -> Result<Option<OperationEntry>> {
-        let found = newest_done(&*self.store.read()?)?;
-        Ok(found.map(|(operation, moves)| OperationEntry {
-            operation,
-            moves,
-            undone: true,
-        }))
+        let view = self.store.read()?;
+        let Some(found) = newest_done(&*view)? else {
+            return Ok(None);
+        };
+        let others = command::others(&*view, &found.0)?;
+        Ok(Some(command::as_one(found, others)))
     }
 
     /// Whether a redo would find something to do again.
@@ -235,7 +252,8 @@ fn redo(tx: &dyn Tx, now: Millis) -> Result<Vec<OperationEntry>> {
             .what
             .split_once(": ")
             .map(|(words, _)| words.to_owned());
-        let to_a_point = said.filter(|words| words.starts_with(UNDO_TO));
+        let is_of_many = |words: &String| words.starts_with(UNDO_TO) || command::is_of_many(words);
+        let to_a_point = said.filter(is_of_many);
         if !redone.is_empty() && (to_a_point.is_none() || to_a_point != words) {
             break;
         }
@@ -244,6 +262,7 @@ fn redo(tx: &dyn Tx, now: Millis) -> Result<Vec<OperationEntry>> {
             operation: operation(tx, id)?,
             moves: tx.moves(id)?,
             undone: false,
+            also: Vec::new(),
         };
         reverse(tx, &entry, now)?;
         redone.push(entry);
@@ -251,7 +270,10 @@ fn redo(tx: &dyn Tx, now: Millis) -> Result<Vec<OperationEntry>> {
             break;
         }
     }
-    Ok(redone)
+    match words.filter(|words| command::is_of_many(words)) {
+        Some(_) => Ok(command::again(redone).into_iter().collect()),
+        None => Ok(redone),
+    }
 }
 
 /// What is known of operations while they are read from the newest back.
@@ -322,6 +344,7 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
                     operation,
                     moves,
                     undone,
+                    also: Vec::new(),
                 };
                 let before = (!Gone::now(view).is_shown_by(&one)?).then_some(id);
                 Err(Error::PurgedLast { before })
@@ -497,7 +520,7 @@ fn reverse_as(tx: &dyn Tx, to: &OperationEntry, words: &str, now: Millis) -> Res
         standing.moved(name, new.as_ref());
         if to.undone && expected.is_some() && name.as_session().is_some() {
             // Its file has more than it says now.
-            tx.forget_followed(name)?;
+            tx.forget_looks(name)?;
         }
     }
     match by_branch::renamed(&to.moves, to.undone) {

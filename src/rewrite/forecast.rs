@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::context::Entry;
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::model::percent::percent;
 use crate::model::{Draft, Millis, Operation, TokenCount, Total};
 use crate::query::audit::{Changes, Keep, Said, unsaid};
 use crate::query::provider::ProviderSays;
@@ -70,8 +71,8 @@ impl Surgery {
     }
 
     /// How much of the context before stays as it is from the beginning on, in percent.
-    pub fn kept_percent(&self) -> u64 {
-        self.kept.tokens.tokens * 100 / self.before.tokens.tokens.max(1)
+    pub fn kept_percent(&self) -> String {
+        percent(self.kept.tokens.tokens, self.before.tokens.tokens)
     }
 
     /// The change in tokens.

@@ -2231,6 +2231,15 @@ fn a_followed_file_is_kept_as_long_as_its_source(make: Make<'_>) {
         let files = reading(&*store, |view| view.followed_files(Some(of)));
         assert_eq!(files.len(), found);
     }
+    // What an undo forgets is how the file looked, not whose it is.
+    writing(&*store, |tx| tx.forget_looks(&name).expect("forgotten"));
+    assert_eq!(
+        reading(&*store, |view| view.followed("/home/u/s.jsonl")),
+        None
+    );
+    assert_eq!(reading(&*store, |view| view.last_followed()), None);
+    let files = reading(&*store, |view| view.followed_files(None));
+    assert_eq!(files.len(), 1);
     writing(&*store, |tx| tx.purge_source(id).expect("erased"));
     assert_eq!(reading(&*store, |view| view.followed_files(None)), []);
     assert_eq!(

@@ -222,6 +222,13 @@ impl FollowedFile {
         }))
     }
 
+    /// The same of a file that is to be read whole: no mark says how far it was read.
+    fn cells_without_mark(&self) -> Result<Vec<Cell>> {
+        let mut cells = self.cells()?;
+        cells[4] = Cell::Bytes(Vec::new());
+        Ok(cells)
+    }
+
     fn cells(&self) -> Result<Vec<Cell>> {
         let settings = serde_json::to_string(&self.settings).map_err(Error::store)?;
         Ok(vec![
@@ -475,9 +482,9 @@ pub trait Sources: Remembered {
     /// When a file last came in that can be gone on with.
     fn last_followed(&self) -> Result<Option<Millis>> {
         let rows = remembered::shown(self, &FOLLOWED)?;
-        let times = rows.iter().map(|row| row.number(6));
-        let last = times.collect::<Result<Vec<i64>>>()?.into_iter().max();
-        Ok(last.map(Millis))
+        let files = rows.iter().map(FollowedFile::of);
+        let files = files.collect::<Result<Vec<_>>>()?;
+        Ok(files.iter().flatten().map(|file| file.time).max())
     }
 
     /// The files that could not be read, by path.
@@ -662,12 +669,16 @@ pub trait SourcesMut: Sources + RememberedMut {
         self.remember(Memory(&FOLLOWED), &file.path, Some(file.cells()?))
     }
 
-    /// Forgets how the files of a session looked as they came in, so that whoever asks next reads them.
-    fn forget_followed(&self, session: &RefName) -> Result<()> {
-        let files = self.followed_files(Some(slice::from_ref(session)))?;
-        files
-            .iter()
-            .try_for_each(|(path, _)| self.remember(Memory(&FOLLOWED), path, None))
+    /// Forgets how the files of a session looked as they came in, so that whoever asks next reads them whole. That they
+    /// are its files stays known.
+    fn forget_looks(&self, session: &RefName) -> Result<()> {
+        for (path, _) in self.followed_files(Some(slice::from_ref(session)))? {
+            if let Some(file) = self.followed(&path)? {
+                let cells = file.cells_without_mark()?;
+                self.remember(Memory(&FOLLOWED), &path, Some(cells))?;
+            }
+        }
+        Ok(())
     }
 
     /// Remembers that a file could not be read; a repeat replaces. A purge

@@ -71,6 +71,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       find         Search all messages, hidden ones too
       diff         Compare what a model would be sent at two commits
       cost         Show what the replies of models cost
+      stats        Show what was done: time at work, prompts, calls, edits
       audit        List what a compaction took away, and what of it is still there
       blame        Say where messages came from
     Make it smaller
@@ -144,8 +145,8 @@ fn help_lists_every_command_where_all_is_asked_for() {
       -V, --version       Print version
 
     REV names a commit: a hash or its first digits, a branch, a tag, a session,
-    HEAD, ORIG_HEAD, PREV_HEAD, REV~N, REV^, REF@{N}, :N or REV:N for the Nth
-    visible message, :/TEXT for the newest message that contains TEXT.
+    HEAD, ORIG_HEAD, PREV_HEAD, REV~N, REV^, REF@{N}, REF@{2 hours ago}, :N or
+    REV:N for the Nth visible message, :/TEXT for the newest message with TEXT.
 
     `tract help COMMAND` explains a command, with examples.
     "###);

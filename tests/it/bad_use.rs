@@ -84,7 +84,7 @@ fn what_cannot_be_committed_is_refused() {
     exit code: 2
     --- stderr
     error: the message is empty
-    hint: tract commit -r user -m TEXT, or -F FILE, or - for standard input
+    hint: tract commit -r user -m TEXT
     ");
     insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-F", "missing.txt"]), @r"
     exit code: 1

@@ -119,13 +119,13 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
       =   3 messages  351
     Messages  4 → 7
     Tokens    47 → 398 (+351)
-    Cache     the first 3 messages stay as they are: 38 tokens, 80%
-    restore would reach 398, cache kept 80%
+    Cache     the first 3 messages stay as they are: 38 tokens, 81%
+    restore would reach 398, cache kept 81%
     ");
     insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:4", "--before", ":-1"]), @r"
     --- stderr
     Moved 3 messages to :4 (+351 tokens); HEAD is now 7a23c18
-    Cache: the first 3 messages stay as they are: 38 tokens, 80%
+    Cache: the first 3 messages stay as they are: 38 tokens, 81%
     ");
     insta::assert_snapshot!(brief(&sandbox), @r#"
     [1] user
@@ -226,7 +226,7 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
     + :6  tool       read_file b → the text of b the text of b…  | +165 ++++++++++
 
     3 messages added, tokens: +351 (47 → 398)
-    cache   first 3 of 7 messages identical (38 tokens, 9%; 208 B for openai)
+    cache   first 3 of 7 messages identical (38 tokens, 10%; 208 B for openai)
             first difference: :4 (f6d573f f150189, HEAD 7a23c18)
     ");
     // The truncation undone, it is where it was put, and nowhere twice.

@@ -283,7 +283,7 @@ fn a_fork_starts_at_its_parents_commit() {
     + :5  assistant  otherwise | +5 +++++
 
     2 messages added, 2 removed, tokens: 0 (30 → 30)
-    cache   first 3 of 5 messages identical (20 tokens, 66%; 150 B for openai)
+    cache   first 3 of 5 messages identical (20 tokens, 67%; 150 B for openai)
             first difference: :4 (main d27e79f, codex-01a1fe4f 052a6ca)
     ");
     let shared = sandbox.ok(&["log", "main", "--format", "%H"]);

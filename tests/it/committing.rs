@@ -330,7 +330,7 @@ fn a_setting_is_checked_and_kept() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
     On main, HEAD 2298e0c
     Context  1 message
-    Window   [>...................] 8 of 128k (0%)
+    Window   [>...................] 8 of 128k (<1%)
              user 100%   largest: hello 5 (:1)
 
       2298e0c  :1  2026-03-14 12:02:00  append  user  +8  hello

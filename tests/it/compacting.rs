@@ -60,7 +60,7 @@ fn a_span_is_replaced_and_what_follows_stays() {
     Messages  6 → 3
     Tokens    71 → 36 (-35)
     Cache     the first message stays as it is: 10 tokens, 14%
-    compact would reach 36, cache kept 14%; truncate (the older half) 63, cache kept 26%
+    compact would reach 36, cache kept 14%; truncate (the older half) 63, cache kept 27%
     Lost from view: 1 instruction
     --- stderr
     note: without the summary, which nothing has made yet
@@ -471,5 +471,49 @@ fn a_summary_that_lacks_something_is_asked_for_once_more_and_may_be_refused() {
     insta::assert_snapshot!(sandbox.tract(&["compact", "--strict", "-m", all]), @r"
     --- stderr
     Replaced 6 messages by a summary: 76 tokens became 30 (-46 tokens); HEAD is now 0e41f55
+    ");
+}
+
+#[test]
+fn a_compaction_takes_as_little_as_brings_the_context_to_a_size() {
+    let sandbox = Sandbox::new();
+    for number in 1..=12 {
+        let role = ["user", "assistant"][number % 2];
+        sandbox.ok(&[
+            "commit",
+            "-r",
+            role,
+            "-m",
+            &format!("{number} {}", "word ".repeat(100)),
+        ]);
+    }
+    let total = |sandbox: &Sandbox| {
+        let answer = sandbox.ok(&["api", "status"]);
+        let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+        answer["tokens"]["tokens"].as_u64().expect("a number")
+    };
+    let before = total(&sandbox);
+    sandbox.ok(&["compact", "--to", "800", "-m", "All of it in short."]);
+    let after = total(&sandbox);
+    // One message more would be too much.
+    assert!(after <= 800 && after + 110 > 800, "{before} to {after}");
+    sandbox.ok(&["undo"]);
+    // Without a summary, room is left for one.
+    insta::assert_snapshot!(sandbox.tract(&["compact", "--to", "2000", "--dry-run"]), @r"
+    exit code: 1
+    --- stderr
+    error: nothing to compact
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["compact", "--to", "3", "-m", "short"]), @r"
+    exit code: 1
+    --- stderr
+    error: hiding all that may go leaves 8 tokens, more than 3
+    hint: tract prune takes old tool outputs out
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["compact", "--to", "800", "--keep", "1", "-m", "short"]), @r"
+    exit code: 2
+    --- stderr
+    error: the argument '--to <N|P%>' cannot be used with '--keep <N>'
+    hint: tract compact --help
     ");
 }

@@ -30,7 +30,7 @@ fn without_arguments_it_is_what_the_last_commit_did() {
       + Thanks.
 
     1 message added, tokens: +6 (31 → 37)
-    cache   first 3 of 4 messages identical (31 tokens, 83%; 176 B for openai)
+    cache   first 3 of 4 messages identical (31 tokens, 84%; 176 B for openai)
             first difference: :4 (347327a ends before it, HEAD baca771)
     "#);
 }
@@ -52,7 +52,7 @@ fn one_argument_is_compared_with_head_and_two_with_each_other() {
       + Thanks.
 
     1 message modified, 2 added, tokens: +16 (21 → 37)
-    cache   first 1 of 4 messages identical (11 tokens, 29%; 99 B for openai)
+    cache   first 1 of 4 messages identical (11 tokens, 30%; 99 B for openai)
             first difference: :2 (5bdbf6b)
     "#);
     assert_eq!(

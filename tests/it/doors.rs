@@ -179,7 +179,7 @@ fn advice_is_in_the_language_of_the_door() {
         (
             "show",
             r#"{"rev":"nowhere"}"#,
-            "log lists them, branch the branches",
+            "log lists them, branches the branches",
         ),
         ("undo", r#"{"operation":99}"#, "reflog lists past commands"),
     ] {

@@ -40,6 +40,7 @@ mod compacting;
 mod concurrency;
 mod copies;
 mod costing;
+mod counting_work;
 
 #[path = "../cluster.rs"]
 mod cluster;

@@ -1,6 +1,7 @@
 //! Reset, checkout, branches, tags, undo and redo: there and back.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use crate::sandbox::Sandbox;
 
@@ -28,6 +29,83 @@ fn refs(sandbox: &Sandbox) -> String {
     let one = |name: &str| sandbox.tract(&["rev-parse", name]);
     let head = sandbox.tract(&["branch"]);
     names.map(one).concat() + &head
+}
+
+#[test]
+fn an_import_of_many_files_is_taken_back_at_once_and_comes_again() {
+    let sandbox = Sandbox::new();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/claude-code");
+    let names = ["compaction.jsonl", "rewind.jsonl", "failed.jsonl"];
+    for name in names {
+        let text = std::fs::read(data.join(name)).expect("a session");
+        sandbox.write(&format!("logs/{name}"), text);
+    }
+    sandbox.ok(&["commit", "-r", "user", "-m", "mine"]);
+    let before = sandbox.ok(&["branch"]);
+    sandbox.ok(&["import", "logs"]);
+    let with_all = sandbox.ok(&["branch"]);
+    let taken_back = sandbox.tract(&["undo"]);
+    assert!(taken_back.contains("import logs, 3 files"), "{taken_back}");
+    assert_eq!(sandbox.ok(&["branch"]), before);
+    // Their files are no sessions of this repository any more, and come in whole when they are asked for.
+    let sessions = || sandbox.tract_with(&["api"], "{\"id\":1,\"method\":\"sessions\"}\n");
+    assert!(sessions().contains(r#""sessions":[]"#), "{}", sessions());
+    assert!(sandbox.tract(&["redo"]).contains("import logs, 3 files"));
+    assert_eq!(sandbox.ok(&["branch"]), with_all);
+    assert_eq!(sessions().matches("refs/sessions/").count(), 3);
+    // One of them alone goes by its number, and the others stay together.
+    let reflog = sandbox.ok(&["reflog", "-n", "0"]);
+    let of = |name: &str| {
+        let line = reflog
+            .lines()
+            .find(|line| line.contains(&format!("  import logs: logs/{name}")));
+        let number = line.and_then(|line| line.trim_start().split(' ').next());
+        number.expect("it is in the log").to_owned()
+    };
+    sandbox.ok(&["undo", &of("rewind.jsonl")]);
+    assert_eq!(sessions().matches("refs/sessions/").count(), 2);
+    assert!(sandbox.tract(&["undo"]).contains("import logs, 2 files"));
+    assert_eq!(sandbox.ok(&["branch"]), before);
+    sandbox.ok(&["import", "logs"]);
+    assert_eq!(sandbox.ok(&["branch"]), with_all);
+}
+
+#[test]
+fn a_revision_may_say_when() {
+    // Each command takes a minute, the first message was the first.
+    let sandbox = Sandbox::with_messages(&FOUR);
+    let at = |text: &str| sandbox.ok(&["rev-parse", text]).trim().to_owned();
+    let (two, three, four) = (at("HEAD~2"), at("HEAD~1"), at("HEAD"));
+    for (text, hash) in [
+        ("main@{1 minute ago}", &four),
+        ("@{6 minutes ago}", &three),
+        ("HEAD@{8min}", &two),
+        ("HEAD@{8 minutes ago}^..main", &four),
+    ] {
+        let found = match text.contains("..") {
+            true => sandbox.ok(&["log", "--format", "%H", text]),
+            false => sandbox.ok(&["rev-parse", text]),
+        };
+        assert_eq!(found.lines().next(), Some(hash.as_str()), "{text}");
+    }
+    sandbox.ok(&["reset", "HEAD@{10 minutes ago}"]);
+    assert_eq!(at("HEAD"), two);
+    assert_eq!(at("HEAD@{3 minutes ago}"), four);
+    sandbox.ok(&["branch", "old", "main@{13 minutes ago}"]);
+    assert_eq!(at("old"), two);
+    insta::assert_snapshot!(
+        sandbox.tract(&["show", "main@{2 years ago}"]) + &sandbox.tract(&["show", "nix@{1h}"]),
+        @r"
+    exit code: 1
+    --- stderr
+    error: main had no commits yet then
+    hint: tract reflog main lists where it was
+    exit code: 1
+    --- stderr
+    error: no commit 'nix'
+    hint: tract log --oneline lists them, tract branch the branches
+    "
+    );
 }
 
 #[test]

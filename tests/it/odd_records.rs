@@ -114,7 +114,7 @@ fn a_usage_that_is_none_is_no_count() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
     On main, HEAD 7805175  (claude-code/11111111…)
     Context  21 messages
-    Window   [>...................] 118 of 128k (0%)
+    Window   [>...................] 118 of 128k (<1%)
              user 4% · assistant 52% · tool 43%
              largest: run 6 (:2)
 
@@ -147,7 +147,7 @@ fn a_usage_that_is_none_is_no_count() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
     On main, HEAD 7a719aa  (claude-code/11111111…)
     Context  22 messages
-    Window   [>...................] 905 of 128k (0%)
+    Window   [>...................] 905 of 128k (<1%)
              user 4% · assistant 54% · tool 42%
              largest: run 6 (:2)
 

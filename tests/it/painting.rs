@@ -228,7 +228,7 @@ fn an_edit_of_the_text() {
         The file is small.
 
     1 message modified, tokens: 0 (103 → 103)
-    cache   first 1 of 5 messages identical (11 tokens, 10%; 99 B for openai)
+    cache   first 1 of 5 messages identical (11 tokens, 11%; 99 B for openai)
             first difference: :2 (3007022)
     === 120 columns: the same
     === piped: the same
@@ -455,7 +455,7 @@ fn a_compaction_and_its_restore() {
       + We talked about prices.
 
     1 message added, 12 hidden, tokens: -187 (233 → 46)
-    cache   first 1 of 4 messages identical (11 tokens, 23%; 84 B for openai)
+    cache   first 1 of 4 messages identical (11 tokens, 24%; 84 B for openai)
             first difference: :2 (5f5ff5e 3007022, 5d055e6 5d055e6)
     === 120 columns
     comparing 5f5ff5e with 5d055e6
@@ -470,7 +470,7 @@ fn a_compaction_and_its_restore() {
       + We talked about prices.
 
     1 message added, 12 hidden, tokens: -187 (233 → 46)
-    cache   first 1 of 4 messages identical (11 tokens, 23%; 84 B for openai)
+    cache   first 1 of 4 messages identical (11 tokens, 24%; 84 B for openai)
             first difference: :2 (5f5ff5e 3007022, 5d055e6 5d055e6)
     === piped: the same
     "#);
@@ -491,7 +491,7 @@ fn a_compaction_and_its_restore() {
         + :13  45dd589  assistant  +18  Answer 3, which is a little longer than the…
 
     1 message hidden, 12 returned, tokens: +187 (46 → 233)
-    cache   first 1 of 15 messages identical (11 tokens, 4%; 84 B for openai)
+    cache   first 1 of 15 messages identical (11 tokens, 5%; 84 B for openai)
             first difference: :2 (5d055e6 5d055e6, fe3a946 3007022)
     === 120 columns
     comparing 5d055e6 with fe3a946
@@ -504,7 +504,7 @@ fn a_compaction_and_its_restore() {
         + :13  45dd589  assistant  +18  Answer 3, which is a little longer than the question was.
 
     1 message hidden, 12 returned, tokens: +187 (46 → 233)
-    cache   first 1 of 15 messages identical (11 tokens, 4%; 84 B for openai)
+    cache   first 1 of 15 messages identical (11 tokens, 5%; 84 B for openai)
             first difference: :2 (5d055e6 5d055e6, fe3a946 3007022)
     === piped: the same
     "#);
@@ -584,7 +584,7 @@ fn a_tool_result_of_nested_json() {
       + result.log: "first\nsecond"
 
     2 messages modified, tokens: +40 (103 → 143)
-    cache   first 2 of 5 messages identical (34 tokens, 23%; 298 B for openai)
+    cache   first 2 of 5 messages identical (34 tokens, 24%; 298 B for openai)
             first difference: :3 (d4e0a33)
     === 120 columns
     comparing b023fd0 with 107e751
@@ -604,7 +604,7 @@ fn a_tool_result_of_nested_json() {
       + result.log: "first\nsecond"
 
     2 messages modified, tokens: +40 (103 → 143)
-    cache   first 2 of 5 messages identical (34 tokens, 23%; 298 B for openai)
+    cache   first 2 of 5 messages identical (34 tokens, 24%; 298 B for openai)
             first difference: :3 (d4e0a33)
     === piped: the same
     "#);
@@ -668,7 +668,7 @@ fn branches_without_a_common_beginning() {
       + no such item
 
     1 message modified, 1 added, 2 removed, tokens: -47 (103 → 56)
-    cache   first 1 of 4 messages identical (11 tokens, 19%; 99 B for openai)
+    cache   first 1 of 4 messages identical (11 tokens, 20%; 99 B for openai)
             first difference: :2 (b023fd0 3007022, 0eb2519 a864797)
     === 120 columns
     comparing b023fd0 with 0eb2519
@@ -689,7 +689,7 @@ fn branches_without_a_common_beginning() {
       + no such item
 
     1 message modified, 1 added, 2 removed, tokens: -47 (103 → 56)
-    cache   first 1 of 4 messages identical (11 tokens, 19%; 99 B for openai)
+    cache   first 1 of 4 messages identical (11 tokens, 20%; 99 B for openai)
             first difference: :2 (b023fd0 3007022, 0eb2519 a864797)
     === piped: the same
     "#);

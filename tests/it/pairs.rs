@@ -170,6 +170,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("find", "reads"),
     ("diff", "reads"),
     ("cost", "reads"),
+    ("stats", "reads"),
     ("audit", "reads"),
     ("blame", "reads"),
     ("reflog", "reads"),

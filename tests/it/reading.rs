@@ -388,8 +388,8 @@ fn of_very_many_messages_a_dry_run_tells_what_was_asked_for_alone() {
         .split_once("Cache     ")
         .expect("a line about the cache");
     insta::assert_snapshot!(after, @r"
-    the first message stays as it is: 9 tokens, 0%
-    truncate would reach 21, cache kept 0%; for prune see tract prune --dry-run
+    the first message stays as it is: 9 tokens, <1%
+    truncate would reach 21, cache kept <1%; for prune see tract prune --dry-run
     Facts     not looked for in so many messages
     ");
     let told = sandbox.ok(&["clear", "--dry-run"]);
@@ -398,7 +398,7 @@ fn of_very_many_messages_a_dry_run_tells_what_was_asked_for_alone() {
         .expect("a line about the cache");
     insta::assert_snapshot!(after, @r"
     nothing stays as it is from the beginning on
-    clear would reach 0, cache kept 0%; truncate (the older half) 49,180, cache kept 0%; for prune see tract prune --dry-run
+    clear would reach 0, cache kept 0%; truncate (the older half) 49,180, cache kept <1%; for prune see tract prune --dry-run
     Facts     not looked for in so many messages
     ");
     // A comparison shows the first and the last of what went, and all where it is asked for.
@@ -458,8 +458,8 @@ fn a_dry_run_ends_with_the_sum_and_says_how_to_see_all() {
       =      1,097 messages  7,777
     Messages  1,100 → 3
     Tokens    7,803 → 26 (-7,777)
-    Cache     the first message stays as it is: 10 tokens, 0%
-    truncate would reach 26, cache kept 0%
+    Cache     the first message stays as it is: 10 tokens, <1%
+    truncate would reach 26, cache kept <1%
     Lost from view: 998 numbers
     ");
 }
@@ -528,7 +528,7 @@ fn a_diff_pairs_the_same_call_and_lines_its_columns_up() {
     + :5  tool       Glob mod → No files found                    |  +7 +++
 
     2 messages modified, 1 added, 1 removed, tokens: +31 (56 → 87)
-    cache   first 1 of 5 messages identical (11 tokens, 12%; 89 B for openai)
+    cache   first 1 of 5 messages identical (11 tokens, 13%; 89 B for openai)
             first difference: :2 (one 880414f, two 40079fa)
     "#);
     insta::assert_snapshot!(sandbox.tract(&["diff", "one", "two", "--oneline"]), @r#"
@@ -554,4 +554,55 @@ fn a_json_value_that_is_gone_is_folded_like_one_that_changed() {
     let said = sandbox.ok(&["diff"]);
     assert!(said.contains("more lines (--full)"), "{said}");
     assert!(said.lines().count() < 40, "{said}");
+}
+
+#[test]
+fn a_log_is_narrowed_by_note_model_setting_and_pin() {
+    let sandbox = Sandbox::new();
+    let say = |role: &str, text: &str, more: &[&str]| {
+        let mut words = vec!["commit", "-r", role, "-m", text];
+        words.extend(more);
+        sandbox.ok(&words);
+    };
+    say(
+        "user",
+        "Name a river.",
+        &["--model", "gpt-5", "--note", "First try"],
+    );
+    say("assistant", "The Elbe.", &[]);
+    say(
+        "user",
+        "And a lake?",
+        &["--model", "claude-opus-4-8", "--set", "temperature=0.5"],
+    );
+    say("assistant", "Lake Constance.", &["--note", "good answer"]);
+    sandbox.ok(&["annotate", ":2", "--pin"]);
+    let numbers = |filter: &[&str]| {
+        let mut words = vec!["log", "--format", "%s"];
+        words.extend(filter);
+        sandbox
+            .ok(&words)
+            .lines()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(&["--note", "TRY"]), ["Name a river."]);
+    assert_eq!(numbers(&["--model", "opus"]), ["Lake Constance."]);
+    assert_eq!(numbers(&["--model", "GPT"]), ["The Elbe."]);
+    assert_eq!(numbers(&["--setting", "temperature"]), ["And a lake?"]);
+    assert_eq!(numbers(&["--setting", "temperature=0.5"]), ["And a lake?"]);
+    assert_eq!(numbers(&["--setting", "model=gpt-5"]), ["Name a river."]);
+    assert_eq!(numbers(&["--pinned"]), ["The Elbe."]);
+    let none = sandbox.tract(&["log", "--setting", "temperature=1"]);
+    assert!(none.contains("exit code: 1"), "{none}");
+    let found = sandbox.ok(&["find", "-F", "a", "--note", "first"]);
+    assert!(
+        found.contains("Name a river.") && !found.contains("lake"),
+        "{found}"
+    );
+    let found = sandbox.ok(&["find", "-F", "a", "--setting", "temperature"]);
+    assert!(
+        found.contains("And a lake?") && !found.contains("river"),
+        "{found}"
+    );
 }

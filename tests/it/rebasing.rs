@@ -487,7 +487,7 @@ fn a_revert_takes_one_commit_back_and_leaves_what_came_later() {
     $ tract revert HEAD
     --- stderr
     Reverted edit 15fd6f7; HEAD is now a5cd220
-    Cache: the first message stays as it is: 13 tokens, 61%
+    Cache: the first message stays as it is: 13 tokens, 62%
     ");
     assert!(brief(&sandbox).contains("And a hill?"));
 }
@@ -529,7 +529,7 @@ fn a_revert_that_cannot_be_says_why() {
     $ tract revert HEAD
     --- stderr
     Reverted drop 43b2e31 (+8 tokens); HEAD is now 0b930be
-    Cache: the first message stays as it is: 11 tokens, 40%
+    Cache: the first message stays as it is: 11 tokens, 41%
     ");
     sandbox.ok(&["checkout", "HEAD~1"]);
     insta::assert_snapshot!(walk(&sandbox, &["revert HEAD"]), @r"

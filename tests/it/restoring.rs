@@ -29,13 +29,13 @@ fn a_truncation_is_undone_and_what_came_later_stays() {
       =   4 messages  28
     Messages  6 → 9
     Tokens    56 → 66 (+10)
-    Cache     the first message stays as it is: 10 tokens, 17%
-    restore would reach 66, cache kept 17%
+    Cache     the first message stays as it is: 10 tokens, 18%
+    restore would reach 66, cache kept 18%
     ");
     insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^"]), @r"
     --- stderr
     Brought back 4 messages (+10 tokens); HEAD is now 9d47b1a
-    Cache: the first message stays as it is: 10 tokens, 17%
+    Cache: the first message stays as it is: 10 tokens, 18%
     ");
     let text = text(&sandbox);
     assert!(
@@ -101,7 +101,7 @@ fn a_result_brings_its_call_and_the_other_results() {
     insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:4"]), @r"
     --- stderr
     Brought back 3 messages (+351 tokens); HEAD is now 39412f4
-    Cache: the first message stays as it is: 12 tokens, 25%
+    Cache: the first message stays as it is: 12 tokens, 26%
     ");
 }
 

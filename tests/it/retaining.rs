@@ -199,7 +199,14 @@ fn a_file_whose_import_was_undone_is_new_again() {
         "{said}"
     );
     let branches = sandbox.ok(&["branch"]);
+    // One undo takes back what one command brought.
     sandbox.ok(&["undo"]);
+    let said = sandbox.tract(&["import", "--all"]);
+    assert_eq!(said.matches("Imported claude-code").count(), 2, "{said}");
+    assert_eq!(sandbox.ok(&["branch"]), branches);
+    let reflog = sandbox.ok(&["reflog", "-n", "1"]);
+    let last = reflog.trim_start().split(' ').next().expect("a number");
+    sandbox.ok(&["undo", last]);
     let said = sandbox.tract(&["import", "--all"]);
     assert!(said.contains("Imported claude-code"), "{said}");
     assert!(

@@ -226,7 +226,7 @@ fn status_in_every_position() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r#"
     On main, HEAD c26374c
     Context  7 messages
-    Window   [>...................] 74 of 128k (0%)
+    Window   [>...................] 74 of 128k (<1%)
              system 10% · user 23% · assistant 54% · tool 14%
              largest: look_up kind="lake", deep=true 17 (:5)
 

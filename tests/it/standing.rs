@@ -517,6 +517,7 @@ const TYPED: &[&[&str]] = &[
     &["find", "fine"],
     &["diff", "HEAD~1"],
     &["cost"],
+    &["stats"],
     &["audit"],
     &["blame"],
     &["attest"],

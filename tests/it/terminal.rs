@@ -83,7 +83,7 @@ fn at_80_columns() {
     $ tract status
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in si…")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
-    Window   [====================] about 19.9k of 2k (993%)
+    Window   [====================] about 19.9k of 2k (994%)
              user 2% · assistant 29% · tool 5% · injected 64%
              largest: This session is being continued from a previous conv… 257 (:1)
 
@@ -147,7 +147,7 @@ fn at_120_columns() {
     $ tract status
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
-    Window   [====================] about 19.9k of 2k (993%)
+    Window   [====================] about 19.9k of 2k (994%)
              user 2% · assistant 29% · tool 5% · injected 64%   largest: This session is being continued from a pr… 257 (:1)
 
       4c993c8  :7  5 min ago  annotate  assistant                    pinned, 1 message: worth keeping
@@ -205,7 +205,7 @@ fn in_a_pipe() {
         Shorter.
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
-    Window   [====================] about 19.9k of 2k (993%)
+    Window   [====================] about 19.9k of 2k (994%)
              user 2% · assistant 29% · tool 5% · injected 64%
              largest: This session is being continued from a previous conv… 257 (:1)
 

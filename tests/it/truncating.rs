@@ -111,8 +111,8 @@ fn a_dry_run_says_what_would_go_and_changes_nothing() {
       :2  user       18  [Sliding window truncation: 4 messages hidden to reduce context]
     Messages  11 → 8
     Tokens    58 → 56 (-2)
-    Cache     the first message stays as it is: 8 tokens, 13%
-    truncate would reach 56, cache kept 13%
+    Cache     the first message stays as it is: 8 tokens, 14%
+    truncate would reach 56, cache kept 14%
     ");
     assert_eq!(sandbox.ok(&["log", "-n", "0"]), before);
 }

@@ -191,6 +191,25 @@ async function acts() {
   server.end();
 }
 
+// What was done and what it cost, at this width.
+async function sums(width, colorScheme) {
+  const server = await serve();
+  const context = await open({ viewport: { width, height: 800 }, colorScheme });
+  const page = watched(await context.newPage());
+  for (const address of ["activity", "activity?by=day", "activity?by=hour", "activity?by=tool", "activity?by=file", "activity?by=edits", "cost", "cost?by=tool"]) {
+    await page.goto(server.address + address);
+    const what = `${address}, ${width} ${colorScheme}`;
+    await picture(page, `${address.replace("?by=", "-")}-${width}-${colorScheme}`);
+    await audit(page, what);
+    const has = (await page.locator("main table").count()) > 0 || (await page.getByText("Nothing of the kind").count()) > 0;
+    check(has, `there is a table, or it is said why not: ${what}`);
+    const sideways = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    check(sideways <= 0, `nothing is wider than the window, ${what}: ${sideways} px`);
+  }
+  await context.close();
+  server.end();
+}
+
 // What a page of another origin can do: nothing.
 async function strangers() {
   const server = await serve("--write");
@@ -296,6 +315,9 @@ const journeys = {
   paints,
   journeys: async () => {
     for (const width of [1280, 390]) for (const scheme of ["light", "dark"]) await journey(width, scheme);
+  },
+  sums: async () => {
+    for (const width of [1280, 390]) for (const scheme of ["light", "dark"]) await sums(width, scheme);
   },
   live,
   acts,

@@ -4,6 +4,7 @@
 
 pub mod by_hand;
 
+use tract::context::Mask;
 use tract::deeds::BlamedMessage;
 use tract::hash::CommitHash;
 use tract::model::{EntryId, Message, RefName, preview};
@@ -167,6 +168,27 @@ impl Conclusion<'_> {
         Ok(name)
     }
 
+    /// A message as the trials had it, and whether that is an edit of it. None where the context has it not.
+    fn as_tried(&self, repo: &Repo, entry: &EntryId) -> Result<Option<(Message, bool)>> {
+        let mut context = repo.context(&self.ground.tip())?;
+        context.entries.retain(|one| one.id == *entry);
+        let mut is_edited = false;
+        for one in context.entries.iter_mut() {
+            // Parts are counted in the whole message.
+            one.mask = Mask::default();
+            is_edited |= one.edited;
+        }
+        let message = repo.messages(&context)?.pop();
+        Ok(message.map(|message| (message, is_edited)))
+    }
+
+    /// A message that was found: its commit, and what it says in the context.
+    fn message(&self, repo: &Repo, app: &App, entry: &EntryId) -> Result<Line> {
+        let said = self.as_tried(repo, entry)?;
+        let edited = said.and_then(|(message, is_edited)| is_edited.then_some(message));
+        commit_saying(repo, app, &entry.commit, edited.as_ref())
+    }
+
     /// What a suspect is, in lines.
     fn lines(&self, suspect: &Suspect, repo: &Repo, app: &App) -> Result<Vec<Line>> {
         match suspect {
@@ -174,7 +196,8 @@ impl Conclusion<'_> {
                 let messages = self.ground.messages(suspect);
                 let mut lines = Vec::new();
                 for (number, entry) in messages {
-                    lines.push(message(repo, app, &format!(":{number}"), &entry)?);
+                    let place = Label::Strong.of(format!(":{number}")) + "  ";
+                    lines.push(place + self.message(repo, app, &entry)?);
                     lines.extend(blame(repo, app, &self.ground.tip(), &entry)?);
                 }
                 Ok(lines)
@@ -185,8 +208,7 @@ impl Conclusion<'_> {
                 let each = parts.iter().zip(numbers);
                 each.map(|((entry, part), (number, _))| {
                     let place = Label::Strong.of(format!(":{number}#{part}")) + "  ";
-                    let shown = repo.show(&entry.commit, app.encoding(repo)?)?;
-                    let said = shown.message.and_then(|message| {
+                    let said = self.as_tried(repo, entry)?.and_then(|(message, _)| {
                         let part = message.parts.get(*part as usize)?.clone();
                         Some(preview(&Message::new(message.role, vec![part])))
                     });
@@ -258,12 +280,6 @@ pub fn tip(repo: &Repo, branch: &RefName) -> Result<Option<CommitHash>> {
     Ok(found.find_map(|(_, value)| value.commit()))
 }
 
-/// A message that was found: its place, commit, what it says, and where it came from.
-fn message(repo: &Repo, app: &App, place: &str, entry: &EntryId) -> Result<Line> {
-    let line = Label::Strong.of(place) + "  " + commit(repo, app, &entry.commit)?;
-    Ok(line)
-}
-
 /// Where a message came from, behind the line that names it.
 fn blame(repo: &Repo, app: &App, tip: &CommitHash, entry: &EntryId) -> Result<Vec<Line>> {
     let rows = repo.blame(tip, Some(entry))?;
@@ -284,12 +300,27 @@ fn blame(repo: &Repo, app: &App, tip: &CommitHash, entry: &EntryId) -> Result<Ve
 
 /// A commit: what it does, what it says, and where it came from.
 fn commit(repo: &Repo, app: &App, hash: &CommitHash) -> Result<Line> {
+    commit_saying(repo, app, hash, None)
+}
+
+/// The same of a commit whose message says something else by now.
+fn commit_saying(
+    repo: &Repo,
+    app: &App,
+    hash: &CommitHash,
+    said: Option<&Message>,
+) -> Result<Line> {
     let row = repo.show(hash, app.encoding(repo)?)?.row;
     let mut line = Label::Hash.of(hash.short()) + " " + listing::verb(&row.commit);
     if let Some(role) = row.role {
         line = line + " " + Label::role(role).of(role.as_str());
     }
-    line = line + "  " + listing::said(&row, Some(60));
+    line = line
+        + "  "
+        + match said {
+            Some(message) => Line::from(preview(message)).cut(60),
+            None => listing::said(&row, Some(60)),
+        };
     if let Some((session, _)) = repo.session_of(hash)? {
         let name = listing::shown_name(&session, true);
         line = line + Label::Dim.of("  from ") + Label::Session.of(name);

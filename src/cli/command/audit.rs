@@ -9,7 +9,7 @@ use tract::deeds::{At, AuditAnswer, AuditFinding, AuditParams, Method, Still};
 use tract::hash::CommitHash;
 use tract::model::Settings;
 use tract::model::quote::{folded, headed};
-use tract::render::{Label, Line, grouped, plural, table};
+use tract::render::{Label, Line, grouped, plural, shell_word, table};
 use tract::repo::Repo;
 
 use crate::cli::summariser::{self, TIMEOUT_SECONDS};
@@ -71,9 +71,27 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         let more = grouped(more as u64);
         app.ui.hint(format!("{more} more: -n 0 lists all"));
     } else {
-        app.ui.hint("tract restore HASH brings a message back");
+        // What was hidden elsewhere is brought back there.
+        let on = match &args.deed.within {
+            Some(rev) => branch_of(&repo, rev).map(|name| format!("--on {} ", shell_word(&name))),
+            None => Some(String::new()),
+        };
+        match on {
+            Some(on) => app
+                .ui
+                .hint(format!("tract {on}restore HASH brings a message back")),
+            None => app
+                .ui
+                .hint("tract pick HASH copies a message to the end of this branch"),
+        }
     }
     judge(args, &repo, &answer, app)
+}
+
+/// The branch that a revision is, by its name.
+fn branch_of(repo: &Repo, rev: &str) -> Option<String> {
+    let name = repo.reference_named(rev).ok()?;
+    name.is_branch().then(|| name.short().to_owned())
 }
 
 /// Has a command say more, if one is named.

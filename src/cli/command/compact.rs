@@ -13,7 +13,8 @@ use crate::cli::{App, Failure, Result, input, outcome};
 
 /// Replace a span of messages with a summary
 ///
-/// Without --keep or a range, the span is everything but the system messages. Pinned messages stay, and so do calls
+/// Without --keep, --to or a range, the span is everything but the system messages. --to counts a summary that is not
+/// made yet as 1,000 tokens. Pinned messages stay, and so do calls
 /// that wait for a result. You give the summary (-m, -F, or - for standard input), or a command makes it: it gets the
 /// span on standard input. Messages that are committed while the command runs stay, after the summary. A command that
 /// fails changes nothing.
@@ -30,6 +31,7 @@ use crate::cli::{App, Failure, Result, input, outcome};
 Example:
   tract compact -m \"We fixed the parser; its tests pass.\"
   tract compact --keep 10 --exec 'claude -p \"Summarise this conversation\"'
+  tract compact --to 80k --exec 'llm -s summarise'
   tract compact :4..:20 -F summary.md
   tract compact --keep 10 --exec 'llm -s summarise' --dry-run")]
 pub struct Args {

@@ -2,7 +2,7 @@
 
 use tract::deeds::DuParams;
 use tract::model::RefName;
-use tract::render::{Label, Line, bytes, grouped, plural, table};
+use tract::render::{Label, Line, bytes, grouped, percent, plural, table};
 use tract::repo::FolderEntry;
 use tract::upkeep::{Heap, NamedRoom, Needed, SessionRoom};
 
@@ -149,10 +149,7 @@ fn section(heading: &str, rows: Vec<Vec<Line>>, ui: &mut Ui) -> Result<()> {
 
 /// `messages  4.1 MB  33%`.
 fn share(what: &str, part: u64, total: u64, ui: &Ui) -> Vec<Line> {
-    let percent = match (part * 100 + total / 2) / total.max(1) {
-        0 if part > 0 => "<1%".to_owned(),
-        percent => format!("{percent}%"),
-    };
+    let percent = percent(part, total);
     vec![
         Line::from("  ") + what,
         Label::Tokens.of(ui.size(part)),

@@ -8,10 +8,10 @@ use tract::Error;
 use tract::deeds::{At, FindParams};
 use tract::model::{EntryId, HideKind, Operation, RefName};
 use tract::query::{FindProgress, Found, HiddenBy, Neighbour, TakenBack};
-use tract::render::{Calendar, Label, Line, excerpt, plural, row, shell_word, table};
+use tract::render::{Calendar, Label, Line, excerpt, grouped, plural, row, shell_word, table};
 use tract::repo::{On, Repo};
 
-use crate::cli::{App, Exit, Failure, Result, Ui, listing, progress};
+use crate::cli::{App, Exit, Failure, Result, Ui, listing, progress, tool_sessions};
 
 /// Search all messages, hidden ones too
 ///
@@ -107,6 +107,18 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let finds = finds?;
     if finds.found.is_empty() {
         app.ui.status("No message matches");
+        match tool_sessions::not_imported(&repo, app)? {
+            0 => {}
+            1 => app
+                .ui
+                .hint("1 session of this directory is not imported: tract import lists it"),
+            more => {
+                let more = grouped(more);
+                app.ui.hint(format!(
+                    "{more} sessions of this directory are not imported: tract import lists them"
+                ));
+            }
+        }
         return Err(Failure::Quiet(Exit::NotAllowed));
     }
     let here = HeadEntries::of(deed, &repo, &on)?;

@@ -14,9 +14,9 @@ use tract::ingest::{
     self, FileInput, ImportReport, ImportRequest, Reading, Redaction, Trouble, Unread, Waiting,
     database,
 };
-use tract::model::RefName;
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
+use tract::model::{Millis, RefName};
 use tract::render::{grouped, plural};
 use tract::repo::{On, Repo};
 
@@ -133,7 +133,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
         files[..=newest.unwrap_or(0)].rotate_right(1);
     }
     let mut queue = Queue::of(&repo, &files, &before, listings)?;
-    let mut intake = Intake::of(args, &repo, &spools, files.len(), app)?;
+    let mut intake = Intake::of(args, &repo, &spools, &files, app)?;
     intake.passed = links;
     while let Some(coming) = queue.take_next() {
         if let Some(report) = intake.take(&coming, app)? {
@@ -222,6 +222,9 @@ struct Intake<'a> {
     format: Option<&'static Format>,
     repo: &'a Repo,
     spools: &'a Spools,
+    /// What all files of one command have in the log, so that one undo takes them back.
+    words: String,
+    now: Millis,
     counter: Counter,
     secrets: Secrets,
     redaction: Redaction,
@@ -242,10 +245,13 @@ impl<'a> Intake<'a> {
         args: &'a Args,
         repo: &'a Repo,
         spools: &'a Spools,
-        files: usize,
+        named: &[PathBuf],
         app: &App,
     ) -> Result<Self, Failure> {
+        let files = named.len();
         Ok(Self {
+            words: words(args, named),
+            now: app.now(),
             args,
             format: args.deed.format()?,
             repo,
@@ -260,7 +266,7 @@ impl<'a> Intake<'a> {
             },
             unread: Unread::of(repo)?,
             // Where each directory has its HEAD, only what is named comes to the one here.
-            moves_head: repo.seat().is_none() || (files == 1 && !args.hook),
+            moves_head: repo.seat().is_none() || (files == 1 && !args.hook && !args.all),
             bar: (files > 1).then(|| {
                 let bar = progress::bar(app, "[{bar:30}] {pos} of {len} files  {msg}");
                 bar.set_length(files as u64);
@@ -340,8 +346,13 @@ impl<'a> Intake<'a> {
 
     fn import(&self, coming: &Coming, app: &App) -> tract::Result<ImportReport> {
         let args = self.args;
-        let command = if args.hook { "hook" } else { "import" };
-        let what = format!("{command} {}", coming.file.display());
+        let file = coming.file.display().to_string();
+        let what = match self.words == format!("import {file}") {
+            // Nobody typed it.
+            _ if args.hook => format!("hook {file}"),
+            true => self.words.clone(),
+            false => format!("{}: {file}", self.words),
+        };
         let request = ImportRequest {
             format: self.format,
             branch: if coming.is_kin {
@@ -349,7 +360,7 @@ impl<'a> Intake<'a> {
             } else {
                 args.deed.branch.as_deref().or(coming.branch.as_deref())
             },
-            now: app.now(),
+            now: self.now,
             what: &what,
             counter: Some(self.counter),
             secrets: Some(&self.secrets),
@@ -380,6 +391,19 @@ impl<'a> Intake<'a> {
         bar.finish_and_clear();
         report
     }
+}
+
+/// How the log names a command; of several files each has its own name behind it.
+fn words(args: &Args, files: &[PathBuf]) -> String {
+    let named = match (files, args.deed.paths.as_slice()) {
+        ([file], _) => file.display().to_string(),
+        (_, []) => "--all".to_owned(),
+        (_, [folder]) => folder.display().to_string(),
+        (_, [first, others @ ..]) => {
+            format!("{} and {} more", first.display(), others.len())
+        }
+    };
+    format!("import {named}")
 }
 
 /// Refuses a branch that cannot be made, before anything is.

@@ -146,12 +146,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 
 /// Whether only some commits of the path are asked for.
 fn searches(deed: &LogParams) -> bool {
-    let texts = [&deed.role, &deed.tool, &deed.grep, &deed.author];
-    let times = [&deed.since, &deed.until];
-    !deed.op.is_empty()
-        || deed.prompts
-        || texts.iter().any(|text| text.is_some())
-        || times.iter().any(|time| time.is_some())
+    // That nothing runs is an answer.
+    let mut filters = deed.filters().into_iter();
+    filters.any(|(name, is_given)| is_given && name != "running")
+        || deed.since.is_some()
+        || deed.until.is_some()
 }
 
 /// Rows to list, some at a time.

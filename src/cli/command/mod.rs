@@ -64,6 +64,7 @@ mod serve;
 mod setup;
 mod show;
 mod shrink;
+mod stats;
 mod status;
 mod tag;
 mod transcript;
@@ -137,6 +138,7 @@ commands! {
     Find(find),
     Diff(diff),
     Cost(cost),
+    Stats(stats),
     Audit(audit),
     Blame(blame),
     Attest(attest),

@@ -8,8 +8,8 @@ use crate::cli::{App, Result};
 ///
 /// A revision is one of these: a hash or its first digits (at least 4); a branch, tag or session; HEAD
 /// or @; ORIG_HEAD (before the last reset); PREV_HEAD (before the last checkout); REV~N and REV^ (N
-/// commits back, one back); REF@{N} (where a ref was N moves ago); :N and REV:N (the Nth visible
-/// message; :-1 is the last); :/TEXT (the newest message that contains TEXT); REV#I (part I of a
+/// commits back, one back); REF@{N} (where a ref was N moves ago); REF@{TIME} (where it was
+/// then: HEAD@{1 hour ago}, main@{yesterday}); :N and REV:N (the Nth visible message; :-1 is the last); :/TEXT (the newest message that contains TEXT); REV#I (part I of a
 /// message).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

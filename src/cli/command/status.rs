@@ -10,7 +10,7 @@ use tract::deeds::{self, At};
 use tract::ingest::{self, HeldSession};
 use tract::model::{Head, HideKind, Millis, RefName, Summed};
 use tract::query::{ProviderSays, RunningWork, Status};
-use tract::render::{Calendar, Label, Line, grouped, plural, rounded, row, tokens};
+use tract::render::{Calendar, Label, Line, grouped, percent, plural, rounded, row, tokens};
 use tract::repo::Repo;
 
 use crate::cli::bisecting::by_hand;
@@ -305,7 +305,6 @@ fn token_line(status: &Status) -> Line {
         Some(_) if matches!(status.provider, ProviderSays::Before(_)) => "about ",
         _ => "",
     };
-    let percent = |tokens: u64, budget: u64| format!("{}%", tokens * 100 / budget.max(1));
     let spread = counting::spread(status);
     let Some(budget) = status.budget else {
         let count = match spread {
@@ -330,11 +329,11 @@ fn token_line(status: &Status) -> Line {
                 rounded(budget)
             );
     }
-    let percent = percent(total.tokens, budget);
+    let full = percent(total.tokens, budget);
     let (label, share) = if total.tokens > budget {
-        (Label::Error, Label::Error.of(percent))
+        (Label::Error, Label::Error.of(full))
     } else {
-        (Label::Good, percent.into())
+        (Label::Good, full.into())
     };
     Line::from("Window   ")
         + label.of(bar(total.tokens, budget))
@@ -354,8 +353,7 @@ fn shares(status: &Status, ui: &Ui) -> Vec<Line> {
     let shares: Vec<_> = shares.chain(injected).collect();
     let sum: u64 = shares.iter().map(|(_, _, tokens)| tokens).sum();
     let share = |(who, label, tokens): &(&str, Label, u64)| {
-        let percent = (tokens * 100 + sum / 2) / sum.max(1);
-        label.of(format!("{who} {percent}%"))
+        label.of(format!("{who} {}", percent(*tokens, sum)))
     };
     let shares = Line::join(shares.iter().map(share), " · ");
     let mut line = Line::from(INDENT) + shares;

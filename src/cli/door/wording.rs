@@ -52,7 +52,16 @@ fn called(line: &str) -> Option<(String, Map<String, Value>)> {
         names.push(name);
     }
     let method = names.join("_").replace('-', "_");
-    let schema = parameters(&method)?;
+    // What lists where nothing is given is a method of its own: branches, remotes, tags.
+    let lists = (words.len() == names.len())
+        .then(|| ["s", "es"].map(|end| format!("{method}{end}")))
+        .into_iter()
+        .flatten()
+        .find_map(|method| Some((parameters(&method)?, method)));
+    let (schema, method) = match lists {
+        Some(found) => found,
+        None => (parameters(&method)?, method),
+    };
     Some((method, params(command, matches, &schema)))
 }
 
@@ -126,6 +135,14 @@ mod tests {
             )
         );
         assert_eq!(hint("`tract reflog` lists them").0, "reflog lists them");
+        for (typed, method) in [
+            ("remote", "remotes"),
+            ("branch", "branches"),
+            ("tag", "tags"),
+        ] {
+            let said = hint(&format!("`tract {typed}` lists them")).0;
+            assert_eq!(said, format!("{method} lists them"));
+        }
         assert_eq!(
             hint("`--in pi`, or `--to-budget 8k`").0,
             "'in' pi, or 'to_budget' 8k"

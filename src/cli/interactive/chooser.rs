@@ -10,18 +10,23 @@ use tract::Result;
 use tract::hash::CommitHash;
 use tract::ingest;
 use tract::ingest::tool_dirs::SessionFile;
-use tract::model::{Millis, RefName, RefValue};
+use tract::model::{Encoding, Millis, RefName, RefValue};
 use tract::render::{Calendar, Label, Line, columns, plural};
 use tract::repo::{About, Repo};
 
 use super::help;
 use super::key::Key;
+use super::preview::Preview;
 use super::prompt::{Prompt, Typed};
 use super::reader::Picture;
 
 /// How long rows are read for between two looks at the keys.
 const SLICE: Duration = Duration::from_millis(25);
 
+/// What stands between the list and what is beside it.
+const BETWEEN: &str = "│ ";
+/// The columns of that, and of the mark before a line.
+const MARKS: usize = 3;
 /// The most columns of a directory's name.
 const DIRECTORY: usize = 24;
 
@@ -42,6 +47,8 @@ pub struct Chooser {
     calendar: Calendar,
     /// What is said at the bottom until the next key.
     said: Option<Line>,
+    /// What stands beside the list.
+    preview: Preview,
 }
 
 struct Row {
@@ -151,7 +158,40 @@ impl Chooser {
             size,
             calendar,
             said: None,
+            preview: Preview::default(),
         }
+    }
+
+    /// Reads the conversation that is chosen, where there is room beside the list.
+    pub fn look(&mut self, repo: &Repo, encoding: Encoding) -> Result<()> {
+        // While the list is read, it moves.
+        if self.is_busy() || self.helps || Preview::list_cols(self.size.0).is_none() {
+            return Ok(());
+        }
+        let tip = match self.fitting().get(self.at).map(|row| &row.place) {
+            Some(Place::Ref(_, tip)) => *tip,
+            _ => return Ok(()),
+        };
+        self.preview.read(repo, &tip, encoding)
+    }
+
+    /// The lines with what stands beside them, where there is room.
+    fn beside(&self, mut lines: Vec<(bool, Line)>, height: usize) -> Vec<(bool, Line)> {
+        let Some(cols) = Preview::list_cols(self.size.0) else {
+            return lines;
+        };
+        let Some(row) = self.fitting().get(self.at).copied() else {
+            return lines;
+        };
+        let room = self.size.0.saturating_sub(cols + MARKS);
+        let shown = self.preview.lines(&row.about, room, height);
+        lines.resize_with(lines.len().max(shown.len()), || (false, Line::new()));
+        let mut shown = shown.into_iter();
+        let both = lines.into_iter().map(|(is_chosen, line)| {
+            let line = line.cut(cols).left(cols) + Label::Dim.of(BETWEEN);
+            (is_chosen, line + shown.next().unwrap_or_default())
+        });
+        both.collect()
     }
 
     /// Says something at the bottom.
@@ -274,15 +314,23 @@ impl Chooser {
         let names = fitting
             .iter()
             .map(|row| columns::width_cols(row.place.name()));
-        let name = names.max().unwrap_or(0).min(width / 3).max(4);
+        let list = Preview::list_cols(self.size.0);
+        let name = names.max().unwrap_or(0);
+        let name = name.min(list.unwrap_or(width) / 3).max(4);
         let directories = fitting.iter().filter_map(|row| row.about.directory());
         let directory = directories.map(|name| columns::width_cols(&name)).max();
-        let directory = directory.filter(|_| self.everywhere);
+        let directory = directory.filter(|_| self.everywhere && list.is_none());
         let directory = directory.map(|cols| cols.min(DIRECTORY));
         let shown = fitting.iter().enumerate().skip(self.top).take(height);
         let lines: Vec<(bool, Line)> = shown
-            .map(|(at, row)| (at == self.at, self.line(row, name, directory).cut(width)))
+            .map(|(at, row)| {
+                (
+                    at == self.at,
+                    self.line(row, name, directory, list.is_none()).cut(width),
+                )
+            })
             .collect();
+        let lines = self.beside(lines, height);
         let count = fitting.len();
         let hidden = self.rows.len() - self.rows.iter().filter(|row| self.is_near(row)).count();
         let before = Label::Strong.of("find: ");
@@ -317,7 +365,7 @@ impl Chooser {
         }
     }
 
-    fn line(&self, row: &Row, width: usize, directory: Option<usize>) -> Line {
+    fn line(&self, row: &Row, width: usize, directory: Option<usize>, counts: bool) -> Line {
         let label = match &row.place {
             Place::Ref(name, _) if name.is_branch() => Label::Branch,
             _ => Label::Session,
@@ -326,8 +374,11 @@ impl Chooser {
         let mut line = label.of(row.place.name()).cut(width).left(width) + "  ";
         let age = about.last.map(|time| self.calendar.ago(time));
         line += Label::Time.of(age.unwrap_or_default()).left(14) + " ";
-        let messages = plural(about.messages as u64, "message");
-        line += Label::Dim.of(messages).right(15) + "  ";
+        // What stands beside the list says it, too.
+        if counts {
+            let messages = plural(about.messages as u64, "message");
+            line += Label::Dim.of(messages).right(15) + "  ";
+        }
         if let Some(cols) = directory {
             let name = about.directory().unwrap_or_default();
             line += Label::Dim.of(name).cut(cols).left(cols) + "  ";
@@ -427,6 +478,27 @@ mod tests {
             });
             chooser.picture().position.text()
         };
+        let shown = |chooser: &mut Chooser, width: usize| {
+            chooser.resize((width, 12));
+            chooser.look(&repo, Encoding::default()).expect("reads");
+            let lines = chooser.picture().lines.into_iter();
+            lines.map(|(_, line)| line.text()).collect::<Vec<_>>()
+        };
+        let wide = shown(&mut chooser, 120);
+        let fits = |line: &String| columns::width_cols(line) < 120;
+        assert!(wide.iter().all(fits), "{wide:?}");
+        let first = "│ user  Which Sheds are there?";
+        let count = |lines: &[String]| lines.iter().filter(|line| line.contains(first)).count();
+        assert_eq!(count(&wide), 1, "{wide:?}");
+        chooser.take(&Key::Down);
+        chooser.take(&Key::Down);
+        let wide = shown(&mut chooser, 120);
+        let last = wide
+            .iter()
+            .any(|line| line.contains("│ user  and which are green?"));
+        assert!(last && count(&wide) == 1, "{wide:?}");
+        let narrow = shown(&mut chooser, 80);
+        assert!(narrow.iter().all(|line| !line.contains('│')), "{narrow:?}");
         assert_eq!(type_in(&mut chooser, "sheds"), "1 of 3");
         assert_eq!(type_in(&mut chooser, "gar shed"), "1 of 1");
         assert_eq!(type_in(&mut chooser, "mansion"), "nothing fits");

@@ -10,6 +10,7 @@ mod chooser;
 mod help;
 mod key;
 mod paint;
+mod preview;
 mod prompt;
 mod reader;
 mod reel;
@@ -274,6 +275,9 @@ impl Place {
         let mut is_drawn = false;
         while !pause.is_over() {
             if !is_drawn {
+                if let Some((repo, _)) = known {
+                    chooser.look(repo, app.encoding(repo)?)?;
+                }
                 self.draw(chooser.picture(), terminal)?;
                 is_drawn = true;
             }

@@ -12,7 +12,7 @@ use tract::deeds::{
 use tract::model::hosted::{Hosted, hosted};
 use tract::model::quote::{MARGIN, folded, headed, quoted, unframed};
 use tract::model::{MediaSource, Millis, Part};
-use tract::render::{Calendar, grouped, plural};
+use tract::render::{Calendar, grouped, percent_of, plural};
 
 use super::answers::{
     AnswerPart, CacheAge, CostSoFar, DoneCall, DoneCalls, Fullness, LargestPiece, ReadPage,
@@ -642,12 +642,6 @@ fn running_works(running: &[RunningFacts], calendar: &Calendar) -> (Vec<RunningE
 /// How much work in the background is told.
 const RUNNING: usize = 8;
 
-/// How many hundredths of a whole, rounded.
-fn percent(part: u64, whole: u64) -> u64 {
-    let whole = whole.max(1);
-    (part * 100 + whole / 2) / whole
-}
-
 /// How full a context is, and what it costs.
 pub fn context(status: &StatusAnswer, cost: Option<&CostAnswer>, calendar: &Calendar) -> Told {
     let (works, running_left_out) = running_works(&status.running, calendar);
@@ -657,7 +651,7 @@ pub fn context(status: &StatusAnswer, cost: Option<&CostAnswer>, calendar: &Cale
     let sum: u64 = status.by_role.iter().map(|(_, tokens)| tokens).sum();
     let share = |(role, tokens): &(&'static str, u64)| RoleShare {
         role,
-        percent: percent(*tokens, sum),
+        percent: percent_of(*tokens, sum),
     };
     let cost = cost.filter(|cost| cost.total.replies > 0);
     let answer = Fullness {
@@ -666,7 +660,7 @@ pub fn context(status: &StatusAnswer, cost: Option<&CostAnswer>, calendar: &Cale
         tokens: status.tokens.tokens,
         provider_tokens: status.provider_tokens,
         budget: status.budget,
-        budget_percent: status.budget.map(|budget| percent(used, budget)),
+        budget_percent: status.budget.map(|budget| percent_of(used, budget)),
         filled_by: status.by_role.iter().map(share).collect(),
         largest: status.largest.as_ref().map(|largest| LargestPiece {
             number: largest.number,

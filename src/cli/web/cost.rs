@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tract::deeds::CostRow;
-use tract::model::Millis;
+use tract::model::{Encoding, Millis};
 use tract::model::price::Prices;
 use tract::query::{Bearer, Bill, BilledReply, OthersOf, bills, bills_by_model};
 use tract::render::calendar::Edge;
@@ -93,7 +93,10 @@ fn page(
         Some(opened) => format!("Cost of {}", opened.id),
         None => "Cost".to_owned(),
     };
-    let views = [views(asked, "by", &VIEWS), views(asked, "since", &TIMES)];
+    let views = [
+        views("cost", asked, "by", &VIEWS),
+        views("cost", asked, "since", &TIMES),
+    ];
     let page = CostPage {
         title: &title,
         facts: &shown.facts,
@@ -110,7 +113,7 @@ fn page(
 }
 
 /// The other values that something in the address may have.
-fn views(asked: &Asked, name: &str, all: &[(&str, &str)]) -> Vec<CostView> {
+pub fn views(page: &str, asked: &Asked, name: &str, all: &[(&str, &str)]) -> Vec<CostView> {
     let view = |(value, word): &(&str, &str)| {
         let kept = ["id", "by", "since"].into_iter();
         let pairs = kept.filter_map(|key| {
@@ -125,7 +128,7 @@ fn views(asked: &Asked, name: &str, all: &[(&str, &str)]) -> Vec<CostView> {
         let pairs: Vec<String> = pairs.collect();
         CostView {
             word: (*word).to_owned(),
-            address: format!("cost?{}", pairs.join("&")),
+            address: format!("{page}?{}", pairs.join("&")),
             is_here: asked.value(name).unwrap_or_default() == *value,
         }
     };
@@ -195,7 +198,16 @@ impl Costs<'_> {
         };
         let title = if agents { "By sub-agent" } else { "By session" };
         let mut sessions = table(title, &replies, of);
-        self.name(site, asked, &mut sessions.rows)?;
+        // A part of what nobody imported has no page of its own.
+        let is_kept = self.opened.is_none_or(Opened::is_kept);
+        let encoding = self.app.encoding(self.repo)?;
+        name(
+            site,
+            asked,
+            (self.repo, encoding),
+            is_kept,
+            &mut sessions.rows,
+        )?;
         told.tables = vec![sessions, table("By model", &replies, billed::model)];
         if !agents {
             told.tables.extend([
@@ -210,32 +222,6 @@ impl Costs<'_> {
             }
         }
         Ok(told)
-    }
-
-    /// Calls the conversations that rows are of what the list calls them, and leads to them.
-    fn name(&self, site: &Site, asked: &Asked, rows: &mut [TableRow]) -> Result<()> {
-        let tips = self.repo.conversations()?.into_iter();
-        let tips: BTreeMap<String, _> = tips.map(|tip| (id_of(&tip.name), tip)).collect();
-        let encoding = self.app.encoding(self.repo)?;
-        let frame = site.frame(asked);
-        // A part of what nobody imported has no page of its own.
-        let is_kept = self.opened.is_none_or(Opened::is_kept);
-        for row in rows {
-            let Some(tip) = tips.get(&row.name) else {
-                continue;
-            };
-            let is_whole = row.name.matches('/').count() == 1;
-            row.link =
-                (is_kept || is_whole).then(|| frame.address(&session_address(&row.name, "")));
-            let overviews =
-                site.ledger()
-                    .overviews(self.repo, std::slice::from_ref(tip), encoding)?;
-            if let Some(title) = overviews.first().and_then(Option::as_ref) {
-                let id = std::mem::replace(&mut row.name, title_of(title, &tip.name));
-                row.id = Some(id);
-            }
-        }
-        Ok(())
     }
 
     /// What all of these replies come to, and what is to be said of their prices.
@@ -429,6 +415,34 @@ impl Costs<'_> {
         }
         Ok(told)
     }
+}
+
+/// Calls the conversations that rows are of what the list calls them, and leads to them; a part of one where it is kept.
+pub fn name(
+    site: &Site,
+    asked: &Asked,
+    (repo, encoding): (&Repo, Encoding),
+    is_kept: bool,
+    rows: &mut [TableRow],
+) -> Result<()> {
+    let tips = repo.conversations()?.into_iter();
+    let tips: BTreeMap<String, _> = tips.map(|tip| (id_of(&tip.name), tip)).collect();
+    let frame = site.frame(asked);
+    for row in rows {
+        let Some(tip) = tips.get(&row.name) else {
+            continue;
+        };
+        let is_whole = row.name.matches('/').count() == 1;
+        row.link = (is_kept || is_whole).then(|| frame.address(&session_address(&row.name, "")));
+        let overviews = site
+            .ledger()
+            .overviews(repo, std::slice::from_ref(tip), encoding)?;
+        if let Some(title) = overviews.first().and_then(Option::as_ref) {
+            let id = std::mem::replace(&mut row.name, title_of(title, &tip.name));
+            row.id = Some(id);
+        }
+    }
+    Ok(())
 }
 
 /// The rows of replies by a word that each has, the most expensive first.

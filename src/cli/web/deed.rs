@@ -113,7 +113,8 @@ impl Deed {
                 }
                 Ok(words)
             }
-            Self::Undo => Ok(vec!["undo".to_owned(), number("operation")?.to_string()]),
+            // Nothing has come since the page was made, so the newest is what it showed.
+            Self::Undo => Ok(vec!["undo".to_owned()]),
             Self::UndoTo => Ok(vec!["undo".to_owned(), format!("--to={}", number("to")?)]),
             Self::Redo => Ok(vec!["redo".to_owned()]),
         }

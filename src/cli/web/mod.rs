@@ -4,6 +4,7 @@
 //! `render/html`. Deliberately absent: anything async, but for `server.rs`.
 
 mod act;
+mod activity;
 mod answer;
 mod asked;
 mod choices;
@@ -53,10 +54,11 @@ type Page = fn(&Site, &Asked) -> Result<Answer>;
 
 /// The pages: how the address begins, what the link on every page is called, if there is one, whether it needs a
 /// repository, and what answers.
-const PAGES: [(&str, Option<&str>, bool, Page); 5] = [
+const PAGES: [(&str, Option<&str>, bool, Page); 6] = [
     ("", Some("Sessions"), false, list::answer),
     ("compare", Some("Compare"), false, compare::answer),
     ("cost", Some("Cost"), true, cost::answer),
+    ("activity", Some("Activity"), true, activity::answer),
     ("reflog", Some("What was done"), true, reflog::answer),
     ("act", None, true, act::answer),
 ];

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LISTED, alone, known_operations, pattern};
+use super::{LISTED, alone, known_operations, named_setting, pattern};
 use crate::deeds::advice::Exit;
 use crate::deeds::at::still;
 use crate::deeds::{ApiError, At, Deed, Method, Spelled, WorkProgress, WrittenTime};
@@ -88,6 +88,14 @@ pub struct FindParams {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub path: Option<String>,
+    /// Only messages of commits with a note that has this in it, whatever its case
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    pub note: Option<String>,
+    /// Only messages of commits that set this: a request setting, or KEY=VALUE
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KEY"))]
+    pub setting: Option<String>,
     /// Only from then on: a date, or an age such as 3w
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "WHEN"))]
@@ -382,6 +390,8 @@ impl FindParams {
             operations: self.op.clone(),
             tool: self.tool.clone(),
             path: self.path.clone(),
+            note: self.note.clone(),
+            setting: self.setting.as_deref().map(named_setting),
             since: at.moment(self.since.as_ref(), Edge::Start)?,
             until: at.moment(self.until.as_ref(), Edge::End)?,
             hidden: self.hidden,

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LISTED, alone, known_operations, pattern};
+use super::{LISTED, alone, known_operations, named_setting, pattern};
 use crate::deeds::{
     ApiError, At, Deed, EditedFileFacts, FileEditFacts, LogEntry, Method, Spelled, WrittenTime,
     file_edits, problem,
 };
 use crate::hash::CommitHash;
-use crate::model::Role;
+use crate::model::{Priority, Role};
 use crate::query::{EditedFile, FileEditOptions, LogOptions, requests_on};
 use crate::render::calendar::Edge;
 
@@ -60,6 +60,18 @@ pub struct LogParams {
     /// Only commits whose author has this in their name, program or run, whatever its case
     #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
     pub author: Option<String>,
+    /// Only commits with a note that has this in it, whatever its case
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    pub note: Option<String>,
+    /// Only replies of a model with this in its name, whatever its case
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    pub model: Option<String>,
+    /// Only commits that set this: a request setting, or KEY=VALUE
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KEY"))]
+    pub setting: Option<String>,
+    /// Only messages that are pinned
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub pinned: bool,
     /// Only what started agents and shells in the background that have no end in the session
     #[cfg_attr(feature = "cli", arg(long))]
     pub running: bool,
@@ -69,20 +81,20 @@ pub struct LogParams {
     /// Each edit of this file, by its path or the end of it
     #[cfg_attr(
         feature = "cli",
-        arg(long, value_name = "PATH", conflicts_with_all = ["op", "role", "prompts", "tool", "grep", "author", "running"])
+        arg(long, value_name = "PATH", conflicts_with_all = ["op", "role", "prompts", "tool", "grep", "author", "note", "model", "setting", "pinned", "running"])
     )]
     pub file: Option<String>,
     /// The files that were edited, and how many lines came and went
     #[cfg_attr(
         feature = "cli",
-        arg(long, conflicts_with_all = ["file", "op", "role", "prompts", "tool", "grep", "author", "running"])
+        arg(long, conflicts_with_all = ["file", "op", "role", "prompts", "tool", "grep", "author", "note", "model", "setting", "pinned", "running"])
     )]
     pub files: bool,
     /// The requests that the client sent, newest first
     #[cfg_attr(
         feature = "cli",
         arg(long, conflicts_with_all = [
-            "file", "files", "op", "role", "prompts", "tool", "grep", "author", "running", "since", "until",
+            "file", "files", "op", "role", "prompts", "tool", "grep", "author", "note", "model", "setting", "pinned", "running", "since", "until",
         ])
     )]
     pub requests: bool,
@@ -140,6 +152,23 @@ impl LogParams {
         self.file.is_none() && !self.files && !self.requests
     }
 
+    /// What narrows the list of commits, and whether that is given.
+    pub fn filters(&self) -> [(&'static str, bool); 11] {
+        [
+            ("op", !self.op.is_empty()),
+            ("role", self.role.is_some()),
+            ("prompts", self.prompts),
+            ("tool", self.tool.is_some()),
+            ("grep", self.grep.is_some()),
+            ("author", self.author.is_some()),
+            ("note", self.note.is_some()),
+            ("model", self.model.is_some()),
+            ("setting", self.setting.is_some()),
+            ("pinned", self.pinned),
+            ("running", self.running),
+        ]
+    }
+
     /// The commit that it starts at, and which commits it lists.
     ///
     /// # Errors
@@ -160,6 +189,8 @@ impl LogParams {
             since: at.moment(self.since.as_ref(), Edge::Start)?,
             up_to: at.moment(self.until.as_ref(), Edge::End)?,
             author: self.author.clone(),
+            note: self.note.clone(),
+            setting: self.setting.as_deref().map(named_setting),
             only: self.only(at, &tip)?,
             pattern,
             encoding: at.encoding()?,
@@ -169,13 +200,30 @@ impl LogParams {
         Ok((tip, options))
     }
 
-    /// The commits that are listed alone: those that started what runs still.
+    /// The commits that are listed alone: those that started what runs still, those of pinned messages, and replies of a
+    /// model.
     fn only(&self, at: &At<'_>, tip: &CommitHash) -> Result<Option<HashSet<CommitHash>>, ApiError> {
-        if !self.running {
-            return Ok(None);
+        let mut only: Option<HashSet<CommitHash>> = None;
+        let mut narrow = |found: HashSet<CommitHash>| {
+            only = Some(match only.take() {
+                Some(only) => &only & &found,
+                None => found,
+            });
+        };
+        if self.running {
+            let running = at.repo.running(tip)?;
+            narrow(running.iter().map(|work| work.at.0.commit).collect());
         }
-        let running = at.repo.running(tip)?;
-        Ok(Some(running.iter().map(|work| work.at.0.commit).collect()))
+        if self.pinned {
+            let context = at.repo.context(tip)?;
+            let pinned = context.entries.iter();
+            let pinned = pinned.filter(|entry| entry.priority == Priority::Pinned);
+            narrow(pinned.map(|entry| entry.id.commit).collect());
+        }
+        if let Some(model) = &self.model {
+            narrow(at.repo.replies_of_model(tip, model)?);
+        }
+        Ok(only)
     }
 
     fn range(&self, at: &At<'_>) -> Result<(CommitHash, Option<CommitHash>), ApiError> {
@@ -254,15 +302,7 @@ impl Method for LogParams {
         if self.regex && self.grep.is_none() {
             return Err(ApiError::params("'regex' says how 'grep' is read"));
         }
-        let of_commits = [
-            ("op", !self.op.is_empty()),
-            ("role", self.role.is_some()),
-            ("prompts", self.prompts),
-            ("tool", self.tool.is_some()),
-            ("grep", self.grep.is_some()),
-            ("author", self.author.is_some()),
-            ("running", self.running),
-        ];
+        let of_commits = self.filters();
         let of_edits = [
             ("file", self.file.is_some()),
             ("files", self.files),

@@ -57,6 +57,14 @@ fn alone(what: &str, others: &[(&str, bool)]) -> Result<(), ApiError> {
 /// The operations that a list can be of, beside kinds of hides and their commands.
 const OPERATIONS: [&str; 6] = ["append", "edit", "hide", "restore", "annotate", "move"];
 
+/// `KEY` or `KEY=VALUE`.
+fn named_setting(typed: &str) -> (String, Option<String>) {
+    match typed.split_once('=') {
+        Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
+        None => (typed.to_owned(), None),
+    }
+}
+
 /// Refuses a word that no operation or kind of hide goes by.
 fn known_operations(words: &[String]) -> Result<(), ApiError> {
     let commands = HideKind::ALL.map(HideKind::verb);

@@ -64,7 +64,7 @@ impl OperationAnswer {
             what: entry.operation.what.clone(),
             by: entry.operation.by.as_ref().map(Into::into),
             undone: entry.undone,
-            also: Vec::new(),
+            also: entry.also.clone(),
             captures: None,
             moved: moved
                 .iter()
@@ -80,9 +80,11 @@ impl OperationAnswer {
     /// The first of several, which are never none, with the numbers of the others.
     fn all(entries: &[OperationEntry]) -> Self {
         let also = entries.iter().skip(1).map(|entry| entry.operation.id);
+        let first = Self::of(&entries[0]);
+        let own = first.also.iter().copied();
         Self {
-            also: also.collect(),
-            ..Self::of(&entries[0])
+            also: own.chain(also).collect(),
+            ..first
         }
     }
 }

@@ -3,17 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::deeds::{ApiError, At, Changed, Deed, Method};
+use crate::deeds::{ApiError, At, Changed, Deed, Method, Spelled, token_budget};
 use crate::error::{Error, Refusal};
+use crate::model::{Millis, TokenCount};
+use crate::query::TokenBudget;
 use crate::query::audit::{FactClass, Keep};
 use crate::render::edit::changed_files;
-use crate::render::plural;
+use crate::render::{Share, plural};
 use crate::repo::{Call, On, Repo};
-use crate::rewrite::{Compact, Compaction, Extent, Summary, SummarySpan, SurgeryOptions};
+use crate::rewrite::{Compact, Compaction, Extent, Summary, SummarySpan, Surgery, SurgeryOptions};
+
+/// How many tokens a summary counts as that is not made yet.
+const SUMMARY_TOKENS: usize = 1_000;
 
 /// Replace a span of messages with a summary
 ///
-/// Without `keep` or a range, the span is everything but the system messages. Pinned messages stay, and
+/// Without `keep`, `to` or a range, the span is everything but the system messages. Pinned messages stay, and
 /// so do calls that wait for a result. undo brings the messages back, and so does restore later. See also: prune (tool
 /// outputs), drop (messages you name), truncate (the oldest), clear (everything).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +34,9 @@ pub struct CompactParams {
     /// Leave out the newest N messages
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", conflicts_with = "range"))]
     pub keep: Option<usize>,
+    /// Summarise the oldest messages, as few as bring the context down to this: tokens, or a share of budget.max
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N|P%", conflicts_with_all = ["keep", "range"]))]
+    pub to: Option<Spelled<Share>>,
     /// Change nothing; say what would go
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
@@ -44,6 +52,12 @@ impl CompactParams {
     ///
     /// Where that is said twice, or is no span of what is here.
     pub fn span(&self, repo: &Repo, on: &On) -> Result<Extent, ApiError> {
+        if let Some(Spelled(share)) = self.to {
+            if self.keep.is_some() || self.range.is_some() {
+                return Err(ApiError::params("one of 'keep', 'range' and 'to'"));
+            }
+            return self.within(repo, on, token_budget(repo, share, false)?);
+        }
         let Some(range) = &self.range else {
             return Ok(self.keep.map_or(Extent::All, Extent::KeepLast));
         };
@@ -60,6 +74,61 @@ impl CompactParams {
             repo.resolve_entry(on, from)?,
             repo.resolve_entry(on, to)?,
         ))
+    }
+
+    /// The newest messages that may stay, as many as leave the context within a budget. A summary that is not made yet
+    /// counts as [`SUMMARY_TOKENS`].
+    fn within(&self, repo: &Repo, on: &On, budget: TokenBudget) -> Result<Extent, ApiError> {
+        let Some(tip) = repo.head(on)?.commit() else {
+            return Ok(Extent::All);
+        };
+        let options = SurgeryOptions {
+            encoding: repo.config()?.encoding()?,
+            dry_run: true,
+            told: 0,
+            ..SurgeryOptions::default()
+        };
+        let summary = self.message.as_deref().map(str::trim);
+        let to_come = "word ".repeat(SUMMARY_TOKENS);
+        let measured = |would: &Surgery, total: TokenCount| match budget.as_counted {
+            true => total.tokens,
+            false => would.provider.total(total).tokens,
+        };
+        let forecast = |keep: usize| -> crate::Result<Option<Surgery>> {
+            let plan = Compact {
+                extent: Extent::KeepLast(keep),
+                summary: Some(summary.filter(|text| !text.is_empty()).unwrap_or(&to_come)),
+            };
+            match repo.carry_out(Call::at(Millis(0), "").on(on), &plan, &options) {
+                Ok(would) => Ok(Some(would)),
+                Err(Error::Refused(Refusal::NothingToCompact)) => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        let least = match forecast(0)? {
+            Some(would) if measured(&would, would.before.tokens) > budget.tokens => {
+                measured(&would, would.after.tokens)
+            }
+            _ => return Err(Error::Refused(Refusal::NothingToCompact).into()),
+        };
+        if least > budget.tokens {
+            let tokens = budget.tokens;
+            return Err(Error::CannotFit { least, tokens }.into());
+        }
+        let fits = |keep| -> crate::Result<bool> {
+            let would = forecast(keep)?;
+            Ok(would.is_some_and(|would| measured(&would, would.after.tokens) <= budget.tokens))
+        };
+        // The more stays, the larger it is.
+        let (mut keep, mut over) = (0, repo.context(&tip)?.entries.len());
+        while over - keep > 1 {
+            let middle = keep + (over - keep) / 2;
+            match fits(middle)? {
+                true => keep = middle,
+                false => over = middle,
+            }
+        }
+        Ok(Extent::KeepLast(keep))
     }
 
     /// Puts a summary that is there in place of a span; refuses it, if that is asked for, where it lacks something.

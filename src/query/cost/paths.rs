@@ -15,8 +15,8 @@ use crate::store::{CommitRow, View};
 
 /// A path with commits that are on none before it.
 pub(crate) struct NewPath<'a> {
-    pub(super) session: Option<&'a RefName>,
-    pub(super) directory: Option<&'a String>,
+    pub(crate) session: Option<&'a RefName>,
+    pub(crate) directory: Option<&'a String>,
     /// Its commits, oldest first.
     pub(crate) rows: Vec<CommitRow>,
     /// How many of them are on a path before.
@@ -24,16 +24,16 @@ pub(crate) struct NewPath<'a> {
 }
 
 /// The paths that refs lead to.
-pub(super) struct Paths {
+pub(crate) struct Paths {
     /// The directories in which sessions ran, by the sessions' refs.
-    pub(super) directories: HashMap<String, String>,
+    pub(crate) directories: HashMap<String, String>,
     /// Each ref with where it leads, those of sessions first.
-    pub(super) tips: Vec<(RefName, CommitHash)>,
+    pub(crate) tips: Vec<(RefName, CommitHash)>,
 }
 
 impl Paths {
     /// Those of sessions, branches and tags.
-    pub(super) fn of_all(view: &dyn View, copies: &Copies<'_>) -> Result<Self> {
+    pub(crate) fn of_all(view: &dyn View, copies: &Copies<'_>) -> Result<Self> {
         let sessions = view.sessions()?.into_iter();
         // Of several spellings of a directory the first stands for all.
         let mut spelled: HashMap<String, String> = HashMap::new();
@@ -120,7 +120,7 @@ fn copied_agents(
 }
 
 /// Tells these paths, with the sessions that they are of.
-pub(super) fn each_of(
+pub(crate) fn each_of(
     view: &dyn View,
     paths: Vec<(Option<RefName>, CommitHash)>,
     directories: &HashMap<String, String>,

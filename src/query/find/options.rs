@@ -6,7 +6,7 @@ use crate::hash::CommitHash;
 use crate::model::pattern::Pattern;
 use crate::model::query::Query;
 use crate::model::{Commit, Millis, RefName, Role};
-use crate::query::log::wanted;
+use crate::query::log::{notes, sets, wanted};
 
 /// How many lines of a message a ranked search tells.
 const LINES: usize = 5;
@@ -35,6 +35,10 @@ pub struct SearchOptions<T> {
     pub since: Option<Millis>,
     /// Only up to this time; likewise.
     pub until: Option<Millis>,
+    /// Only what commits brought with a note that has this in it, whatever its case.
+    pub note: Option<String>,
+    /// Only what commits brought that give this request setting a value: any, or this one.
+    pub setting: Option<(String, Option<String>)>,
     /// Only what is in no context any more where it stands.
     pub hidden: bool,
     /// At most so many messages; 0: all.
@@ -85,6 +89,8 @@ impl<T> SearchOptions<T> {
             path: None,
             since: None,
             until: None,
+            note: None,
+            setting: None,
             hidden: false,
             limit: 0,
             neighbours: 0,
@@ -104,6 +110,8 @@ impl<T> SearchOptions<T> {
             path: self.path,
             since: self.since,
             until: self.until,
+            note: self.note,
+            setting: self.setting,
             hidden: self.hidden,
             limit: self.limit,
             neighbours: self.neighbours,
@@ -115,7 +123,14 @@ impl<T> SearchOptions<T> {
         let time = commit.time;
         let is_early = self.since.is_some_and(|since| time < Some(since));
         let is_late = |until| time.is_none_or(|time| time > until);
-        !is_early && !self.until.is_some_and(is_late) && wanted(&commit.operation, &self.operations)
+        !is_early
+            && !self.until.is_some_and(is_late)
+            && wanted(&commit.operation, &self.operations)
+            && self.note.as_ref().is_none_or(|text| notes(commit, text))
+            && self
+                .setting
+                .as_ref()
+                .is_none_or(|(key, value)| sets(commit, key, value.as_deref()))
     }
 }
 

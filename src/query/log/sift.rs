@@ -85,12 +85,15 @@ fn takes_all(options: &LogOptions) -> bool {
         up_to,
         pattern,
         author,
+        note,
+        setting,
         only,
         ..
     } = options;
     operations.is_empty()
         && (role.is_none() && !prompts && tool.is_none() && pattern.is_none())
         && (since.is_none() && up_to.is_none() && author.is_none() && only.is_none())
+        && (note.is_none() && setting.is_none())
 }
 
 /// What a commit itself says.
@@ -105,6 +108,28 @@ fn fits(commit: &Commit, options: &LogOptions) -> bool {
             .author
             .as_ref()
             .is_none_or(|text| is_by(commit, text))
+        && options.note.as_ref().is_none_or(|text| notes(commit, text))
+        && options
+            .setting
+            .as_ref()
+            .is_none_or(|(key, value)| sets(commit, key, value.as_deref()))
+}
+
+/// Whether a commit's note has this in it.
+pub(crate) fn notes(commit: &Commit, text: &str) -> bool {
+    let note = commit.note.as_ref();
+    note.is_some_and(|note| note.to_lowercase().contains(&text.to_lowercase()))
+}
+
+/// Whether a commit gives a setting a value: any, or this one, as JSON or as the text in it.
+pub(crate) fn sets(commit: &Commit, key: &str, value: Option<&str>) -> bool {
+    let Some(set) = commit.settings.get(key) else {
+        return false;
+    };
+    value.is_none_or(|value| {
+        let text: Option<String> = serde_json::from_str(set).ok();
+        set == value || text.as_deref() == Some(value)
+    })
 }
 
 /// Whether the author's name, program or run has this in it.

@@ -3,7 +3,7 @@
 use crate::diff::Side;
 use crate::render::diff::Painter;
 use crate::render::diff::page::Page;
-use crate::render::{Label, bytes, grouped, plural, table, tokens};
+use crate::render::{Label, bytes, grouped, percent, plural, table, tokens};
 
 /// Under `cache   `.
 const INDENT: usize = 8;
@@ -22,7 +22,7 @@ impl Painter<'_> {
         }
         let (same, provider) = (prefix.messages, prefix.provider);
         let kept = diff.after.total_of(same);
-        let percent = kept.tokens * 100 / diff.after.total().tokens.max(1);
+        let percent = percent(kept.tokens, diff.after.total().tokens);
         let of = plural(new as u64, "message");
         let size = bytes(prefix.size_bytes as u64);
         let mut words = match same {
@@ -31,10 +31,10 @@ impl Painter<'_> {
             _ => {
                 let first = format!("first {} of {of} identical", grouped(same as u64));
                 let (tokens, size) = (tokens(kept), format!("{size} for {provider}"));
-                let whole = format!("{first} ({tokens} tokens, {percent}%; {size})");
+                let whole = format!("{first} ({tokens} tokens, {percent}; {size})");
                 match page.width_cols {
                     Some(width) if INDENT + whole.chars().count() > width => {
-                        vec![first, format!("{tokens} tokens, {percent}%"), size]
+                        vec![first, format!("{tokens} tokens, {percent}"), size]
                     }
                     _ => vec![whole],
                 }

@@ -168,6 +168,7 @@ pub(super) fn done_since(view: &dyn View, point: UndoPoint) -> Result<Vec<Operat
                 operation,
                 moves,
                 undone: true,
+                also: Vec::new(),
             });
         }
     }

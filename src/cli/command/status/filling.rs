@@ -3,7 +3,7 @@
 use tract::deeds::{At, prunes};
 use tract::model::TokenCount;
 use tract::query::{Large, Stuff};
-use tract::render::{Label, Line, grouped, plural, row, table, tokens};
+use tract::render::{self, Label, Line, grouped, plural, row, table, tokens};
 use tract::repo::{On, Repo};
 use tract::rewrite::{Limits, Surgery};
 
@@ -70,11 +70,7 @@ fn held(stuff: &Stuff, parts: usize) -> String {
 }
 
 fn percent(count: TokenCount, total: TokenCount) -> String {
-    let all = total.tokens.max(1);
-    match (count.tokens * 100 + all / 2) / all {
-        0 => "<1%".to_owned(),
-        percent => format!("{percent}%"),
-    }
+    render::percent(count.tokens, total.tokens)
 }
 
 /// What `tract prune` would give back, or, where that is nothing, what it would at most.

@@ -1,0 +1,319 @@
+//! What happened in sessions, message by message: prompts, replies, calls with what came of them, edits of files, and
+//! how long each took. Each message counts once, with the session that it was first said in.
+//!
+//! Bodies are read of messages with calls, and of those results in which a tool reports failure. Deliberately absent:
+//! how a call spells an edit, which is handed in, and by what people want it summed up.
+
+use std::collections::{HashMap, HashSet};
+
+use super::cost::{NewPath, Paths, each_of};
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::{Encoding, Message, Millis, Part, RefName, Role};
+use crate::query::file_edits::{CalledEdit, EditOutcome, EditsOfCall};
+use crate::repo::copies::Copies;
+use crate::repo::{Repo, load, path, prompts};
+use crate::store::{ListedCommit, View};
+
+/// How long the user may take for a prompt before that is a pause, in milliseconds.
+pub const PROMPT_PAUSE_MS: i64 = 5 * 60_000;
+/// How long a model or a tool may take before that is a pause, in milliseconds: the machine slept, or nobody approved.
+pub const WORK_PAUSE_MS: i64 = 60 * 60_000;
+
+/// How many bodies are read at once.
+const BODIES: usize = 256;
+
+/// Whose time passed before a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SpentBy {
+    /// The model wrote.
+    Model,
+    /// Tools ran, or waited for approval.
+    Tools,
+    /// The user read and wrote.
+    User,
+}
+
+/// A stretch of time at work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkSpan {
+    /// From then on.
+    pub from: Millis,
+    /// Up to then.
+    pub to: Millis,
+    /// Whose it is.
+    pub by: SpentBy,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallRow {
+    /// The tool. Hostile until escaped.
+    pub tool: String,
+    /// What came of it.
+    pub outcome: EditOutcome,
+    /// What it did to files.
+    pub edits: Vec<CalledEdit>,
+}
+
+/// A message, and what passed before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActivityRow {
+    /// The commit that appends it.
+    pub commit: CommitHash,
+    /// The session that it is of.
+    pub session: Option<RefName>,
+    /// Where that session ran. Hostile until escaped.
+    pub directory: Option<String>,
+    /// When it was said.
+    pub time: Option<Millis>,
+    /// Who speaks.
+    pub role: Role,
+    /// Whether the user typed it.
+    pub is_prompt: bool,
+    /// The prompt that it is there for, by its commit.
+    pub prompt: Option<CommitHash>,
+    /// What it calls.
+    pub calls: Vec<CallRow>,
+    /// The time at work before it; none after a pause.
+    pub spent: Option<WorkSpan>,
+}
+
+impl Repo {
+    /// Tells each message on the path to `tip`, or of all that sessions, branches and tags lead to, oldest first on each
+    /// path. What a copy of a session repeats is told of its original.
+    ///
+    /// # Errors
+    ///
+    /// What `visit` returns, and the store's.
+    pub fn each_activity(
+        &self,
+        tip: Option<&CommitHash>,
+        edits_of: EditsOfCall<'_>,
+        visit: &mut dyn FnMut(ActivityRow) -> Result<()>,
+    ) -> Result<()> {
+        let view = self.store.read()?;
+        let view = &*view;
+        let mut seen = HashSet::new();
+        let mut each = |path: NewPath<'_>| told(view, &path, edits_of, &mut seen, visit);
+        if let Some(tip) = tip {
+            let session = path::session_of(view, tip)?;
+            let directories: HashMap<String, String> = session
+                .iter()
+                .filter_map(|(name, row)| Some((name.to_string(), row.cwd.clone()?)))
+                .collect();
+            let mut paths = vec![(session.as_ref().map(|(name, _)| name.clone()), *tip)];
+            if let Some((session, _)) = &session {
+                let agents = load::tips(view, &format!("{session}/"))?.into_iter();
+                paths.extend(agents.map(|(name, tip)| (Some(name), tip)));
+            }
+            return each_of(view, paths, &directories, &mut each);
+        }
+        let copies = Copies::of(view);
+        let Paths { directories, tips } = Paths::of_all(view, &copies)?;
+        let (sessions, others): (Vec<_>, Vec<_>) = tips
+            .into_iter()
+            .partition(|(name, _)| name.as_session().is_some());
+        let ends: HashMap<RefName, CommitHash> = sessions.into_iter().collect();
+        let mut names: Vec<RefName> = ends.keys().cloned().collect();
+        // A copy says again what its original said.
+        copies.sort(&mut names)?;
+        let sessions = names.into_iter().map(|name| {
+            let tip = ends[&name];
+            (Some(name), tip)
+        });
+        let others = others.into_iter().map(|(_, tip)| (None, tip));
+        each_of(
+            view,
+            sessions.chain(others).collect(),
+            &directories,
+            &mut each,
+        )
+    }
+}
+
+/// Tells the new messages of a path.
+fn told(
+    view: &dyn View,
+    path: &NewPath<'_>,
+    edits_of: EditsOfCall<'_>,
+    seen: &mut HashSet<(Millis, ContentHash)>,
+    visit: &mut dyn FnMut(ActivityRow) -> Result<()>,
+) -> Result<()> {
+    let new = &path.rows[path.known..];
+    let Some(last) = new.last() else {
+        return Ok(());
+    };
+    let before = path.known.checked_sub(1).map(|at| &path.rows[at]);
+    let after = before.map(|row| row.hash);
+    let mut listed = view.listing(&last.hash, after.as_ref(), usize::MAX, Encoding::default())?;
+    listed.reverse();
+    listed.retain(|one| one.said.is_some());
+    let typed = typed(view, &listed)?;
+    let outcomes = outcomes(view, &listed)?;
+    let mut last_time = before.and_then(|row| row.commit.time);
+    let mut prompt = None;
+    for page in listed.chunks(BODIES).zip(typed.chunks(BODIES)) {
+        let (page, typed) = page;
+        let calling = page.iter().filter_map(|one| one.said.as_ref());
+        let calling: Vec<ContentHash> = calling
+            .filter(|said| said.calls > 0)
+            .map(|said| said.hash)
+            .collect();
+        let bodies = load::contents(view, &calling)?;
+        let bodies: HashMap<ContentHash, Message> = calling.into_iter().zip(bodies).collect();
+        for (one, is_prompt) in page.iter().zip(typed) {
+            let Some(said) = &one.said else { continue };
+            let (time, is_prompt) = (one.row.commit.time, *is_prompt);
+            if is_prompt {
+                prompt = Some(one.row.hash);
+            }
+            let spent = match (last_time, time) {
+                (Some(from), Some(to)) => span(from, to, said.role, said.results > 0, is_prompt),
+                _ => None,
+            };
+            last_time = last_time.max(time);
+            // A copy of it came before.
+            if time.is_some_and(|time| !seen.insert((time, said.hash))) {
+                continue;
+            }
+            let called = bodies.get(&said.hash).map_or(&[][..], |body| &body.parts);
+            let calls = called.iter().filter_map(|part| match part {
+                Part::ToolCall {
+                    id,
+                    name,
+                    arguments,
+                    ..
+                } => Some(CallRow {
+                    tool: name.clone(),
+                    outcome: outcomes.get(id).copied().unwrap_or(EditOutcome::Unanswered),
+                    edits: edits_of(name, arguments),
+                }),
+                _ => None,
+            });
+            visit(ActivityRow {
+                commit: one.row.hash,
+                session: path.session.cloned(),
+                directory: path.directory.cloned(),
+                time,
+                role: said.role,
+                is_prompt,
+                prompt,
+                calls: calls.collect(),
+                spent,
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The time at work between two messages of a path; none where that was a pause.
+fn span(from: Millis, to: Millis, role: Role, answers: bool, is_prompt: bool) -> Option<WorkSpan> {
+    let (by, most) = match role {
+        Role::Assistant => (SpentBy::Model, WORK_PAUSE_MS),
+        _ if answers || role == Role::Tool => (SpentBy::Tools, WORK_PAUSE_MS),
+        _ if is_prompt => (SpentBy::User, PROMPT_PAUSE_MS),
+        // What a client puts in comes with what somebody does.
+        _ => (SpentBy::User, PROMPT_PAUSE_MS),
+    };
+    let length = to.0 - from.0;
+    (length > 0 && length <= most).then_some(WorkSpan { from, to, by })
+}
+
+/// Which of these the user typed.
+fn typed(view: &dyn View, listed: &[ListedCommit]) -> Result<Vec<bool>> {
+    let is_asked = |one: &ListedCommit| {
+        let said = one.said.as_ref();
+        said.is_some_and(|said| said.role == Role::User && said.results == 0 && !said.attached)
+    };
+    let places: Vec<usize> = (0..listed.len())
+        .filter(|at| is_asked(&listed[*at]))
+        .collect();
+    let asked = places.iter().filter_map(|at| {
+        let one = &listed[*at];
+        Some((one.row.hash, one.said.as_ref()?))
+    });
+    let found = prompts::typed(view, &asked.collect::<Vec<_>>())?;
+    let mut typed = vec![false; listed.len()];
+    for (at, is_typed) in places.into_iter().zip(found) {
+        typed[at] = is_typed;
+    }
+    Ok(typed)
+}
+
+/// What came of the calls that these messages answer, by the calls' ids.
+fn outcomes(view: &dyn View, listed: &[ListedCommit]) -> Result<HashMap<String, EditOutcome>> {
+    let answering = listed.iter().filter_map(|one| one.said.as_ref());
+    let answering: Vec<ContentHash> = answering
+        .filter(|said| said.results > 0)
+        .map(|said| said.hash)
+        .collect();
+    let mut found = HashMap::new();
+    let kept = listed.iter().filter_map(|one| one.uses.as_ref());
+    for call in kept.flat_map(|uses| &uses.answers) {
+        found.insert(call.clone(), EditOutcome::Done);
+    }
+    for some in answering.chunks(BODIES) {
+        view.each_body(some, &mut |_, body| {
+            // Within a text the marks have a backslash before them.
+            if !body.contains(IS_ERROR) {
+                return Ok(());
+            }
+            let message = Message::from_canonical(body)?;
+            for part in &message.parts {
+                if let Part::ToolResult {
+                    call,
+                    is_error: true,
+                    ..
+                } = part
+                {
+                    found.insert(call.clone(), EditOutcome::Failed);
+                }
+            }
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+/// How the canonical form says that a tool reports failure.
+const IS_ERROR: &str = "\"is_error\":true";
+
+/// A stretch of time that stretches cover together, in milliseconds: what runs side by side counts once.
+pub fn covered_ms(mut spans: Vec<(Millis, Millis)>) -> i64 {
+    spans.sort_unstable();
+    let mut covered = 0;
+    let mut upto = i64::MIN;
+    for (Millis(from), Millis(to)) in spans {
+        covered += (to - from.max(upto)).max(0);
+        upto = upto.max(to);
+    }
+    covered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_side_by_side_counts_once() {
+        let spans = [(0, 10), (5, 20), (30, 40), (32, 35), (20, 22)];
+        let spans = spans.map(|(from, to)| (Millis(from), Millis(to)));
+        assert_eq!(covered_ms(spans.to_vec()), 32);
+        assert_eq!(covered_ms(Vec::new()), 0);
+    }
+
+    #[test]
+    fn a_pause_is_longer_for_work_than_for_a_prompt() {
+        let span = |minutes: i64, role, answers, is_prompt| {
+            let to = Millis(minutes * 60_000);
+            span(Millis(0), to, role, answers, is_prompt).map(|span| span.by)
+        };
+        assert_eq!(span(5, Role::User, false, true), Some(SpentBy::User));
+        assert_eq!(span(6, Role::User, false, true), None);
+        assert_eq!(span(59, Role::Tool, true, false), Some(SpentBy::Tools));
+        assert_eq!(span(61, Role::Tool, true, false), None);
+        assert_eq!(span(6, Role::Assistant, false, false), Some(SpentBy::Model));
+        assert_eq!(span(0, Role::Assistant, false, false), None);
+    }
+}
