@@ -148,9 +148,12 @@ class Gemini:
 def same_bytes(value):
     """A value with the bytes in it as they are: the SDK writes them by the other alphabet of base64."""
     if isinstance(value, dict):
-        of_bytes = ("data", "thoughtSignature")
-        return {key: one.replace("+", "-").replace("/", "_") if key in of_bytes else same_bytes(one) for key, one in value.items()}
+        return {key: addressed(one) if key in ("data", "thoughtSignature") else same_bytes(one) for key, one in value.items()}
     return [same_bytes(one) for one in value] if isinstance(value, list) else value
+
+
+def addressed(value):
+    return value.replace("+", "-").replace("/", "_") if isinstance(value, str) else value
 
 
 class Requests:
