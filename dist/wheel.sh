@@ -37,5 +37,6 @@ if [ "$(uname -s)" = Linux ]; then
         echo 'dist/wheel.sh: pip has no zig for this machine: the wheel is for systems as new as this one' >&2
     fi
 fi
-PATH=$work/env/bin:$PATH maturin "$@"
+# The name of the wheel is all that this script says; maturin talks on both outputs.
+PATH=$work/env/bin:$PATH maturin "$@" >&2
 python3 dist/program_in_wheel.py "$work"/bare/*.whl "$program" "$out"

@@ -89,8 +89,6 @@ pub struct Compiling<'a> {
     thoughtless: Range<usize>,
     /// Whether the form of Responses holds to the provider's published types.
     is_typed: bool,
-    /// Whether the model in the settings asks for a signature with calls, where it is one of Gemini's.
-    asks_for_seals: bool,
     /// Whether Gemini's form is that of its client.
     is_of_gemini_cli: bool,
 }
@@ -136,7 +134,6 @@ impl<'a> Compiling<'a> {
             count: 0,
             thoughtless: 0..0,
             is_typed: false,
-            asks_for_seals: gemini::asks_for_seals(settings),
             is_of_gemini_cli: false,
         }
     }
@@ -147,8 +144,8 @@ impl<'a> Compiling<'a> {
         self.is_typed = true;
     }
 
-    /// Has Gemini's form be that of Gemini CLI: it names missing signatures behind the newest prompt alone, and sends what a tool
-    /// said as a text.
+    /// Has Gemini's form be that of Gemini CLI: it names missing signatures in some replies alone, and sends what a tool said as a
+    /// text.
     pub fn as_gemini_cli(&mut self) {
         self.is_of_gemini_cli = true;
     }
@@ -218,7 +215,6 @@ impl<'a> Compiling<'a> {
                 let form = gemini::Form {
                     head,
                     is_of_client: self.is_of_gemini_cli,
-                    asks_for_seals: self.asks_for_seals,
                 };
                 let plain = attached::all_plain(&messages);
                 let (body, unsealed) = gemini::write(&plain, &form, &mut repairs);

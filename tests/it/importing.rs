@@ -494,7 +494,7 @@ fn sessions_of_one_file_are_told_by_their_own_names_and_titles() {
     );
     let branches = sandbox.ok(&["branch"]);
     assert!(branches.contains("inspect  2, epoch 2"), "{branches}");
-    let rows = sandbox.ok(&["dataset", "-o", "-"]);
+    let rows = sandbox.ok(&["dataset"]);
     assert!(
         rows.contains("otel/mill-7") && !rows.contains("conventions"),
         "{rows}"

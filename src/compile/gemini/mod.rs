@@ -18,7 +18,7 @@ use crate::compile::body::Body;
 use crate::compile::ids::{IdRule, Ids};
 use crate::compile::repair::{Item, Piece, Spoken, arrange};
 use crate::compile::turn::OPENING_LINE;
-use crate::model::{Message, Part, Role, Settings};
+use crate::model::{Message, Part, Role};
 use crate::wire::gemini::{
     Given, PROVIDER, UNSEALED, call_part, function_name, given_parts, said_part, sent_args,
     text_part, thought_part,
@@ -33,21 +33,9 @@ pub(super) use settings::{Placed, is_response_format, placed, tool_config};
 pub(super) struct Form<'a> {
     /// The keys before `systemInstruction`, each with a comma after it.
     pub(super) head: &'a str,
-    /// Whether it is of a session of Gemini CLI, which puts the word for a missing signature only behind the newest
-    /// prompt, and what a tool said into `output`.
+    /// Whether it is of a session of Gemini CLI, which puts the word for a missing signature into the first reply that calls and
+    /// into those behind the newest prompt, and what a tool said into `output`.
     pub(super) is_of_client: bool,
-    /// Whether the model asks for a signature with calls.
-    pub(super) asks_for_seals: bool,
-}
-
-/// Whether the model in the settings asks for a signature with calls: all but those before Gemini 3.
-pub(super) fn asks_for_seals(settings: &Settings) -> bool {
-    let model = settings.get("model").map_or("", String::as_str);
-    let model = model.trim_start_matches('"');
-    let model = model.strip_prefix("models/").unwrap_or(model);
-    !["gemini-1", "gemini-2"]
-        .iter()
-        .any(|old| model.starts_with(old))
 }
 
 /// One entry of `contents`.
@@ -145,21 +133,25 @@ fn written(system: &[String], contents: &[Content], form: &Form<'_>) -> (Body, u
         payload.push_str("]},");
     }
     payload.push_str(r#""contents":["#);
-    // Where Gemini CLI begins to put the word, which moves with each prompt.
+    // Where Gemini CLI puts the word, the second of which moves with each prompt.
+    let unsealed_in = |one: &Content| one.parts.iter().any(|part| part.unsealed.is_some());
+    let first = contents.iter().position(unsealed_in);
     let newest = contents.iter().rposition(|one| one.has_words);
-    let begins = if form.is_of_client { newest } else { Some(0) };
     let (mut unsealed, mut moves) = (0, None);
     for (at, content) in contents.iter().enumerate() {
         payload.push_str(if at == 0 { "" } else { "," });
         let role = if content.is_model { "model" } else { "user" };
         payload.extend([r#"{"role":""#, role, r#"","parts":["#]);
-        let has_word = form.asks_for_seals && begins.is_some_and(|begins| begins <= at);
+        let is_recent = newest.is_some_and(|newest| newest <= at);
+        let has_word = !form.is_of_client || is_recent || first == Some(at);
         for (index, part) in content.parts.iter().enumerate() {
             payload.push_str(if index == 0 { "" } else { "," });
             match &part.unsealed {
                 Some(other) if has_word => {
                     unsealed += 1;
-                    moves.get_or_insert(payload.len());
+                    if first != Some(at) {
+                        moves.get_or_insert(payload.len());
+                    }
                     payload.push_str(other);
                 }
                 _ => payload.push_str(&part.json),

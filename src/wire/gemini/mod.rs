@@ -48,9 +48,9 @@ pub fn seal_of(part: &Part) -> Option<&str> {
             text,
             signature: Some(signature),
             provider,
-        } if provider.as_deref() == Some(PROVIDER) && text.is_empty() => Some(signature)
-            .map(String::as_str)
-            .filter(|it| !it.is_empty()),
+        } if provider.as_deref() == Some(PROVIDER) && text.is_empty() && !signature.is_empty() => {
+            Some(signature)
+        }
         _ => None,
     }
 }
