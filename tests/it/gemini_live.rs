@@ -185,5 +185,6 @@ fn what_gemini_cli_sent_is_what_is_compiled() {
     eprintln!("contents {contents_same} of {contents_sent}");
     eprintln!("together {same} of {sent}; {twice} results that were said a second time");
     assert_eq!(same, sent);
+    assert_eq!(contents_same, contents_sent);
     assert!(requests.len() >= 16 && sent >= 150, "{sent}");
 }
