@@ -2,18 +2,21 @@
 # Makes an archive of tract for this platform, with its checksum in SHA256SUMS beside it:
 # the program, manual pages, completions, README, CHANGELOG, LICENSE and the installer.
 #
-# usage: dist/build.sh [--binary FILE] [--target NAME] [OUT]
+# usage: dist/build.sh [--binary FILE] [--target NAME] [--runs FILE] [OUT]
 #   --binary FILE  pack this program instead of building one (the profile `dist` takes minutes)
-#   --target NAME  the platform's name in the archive's name; without it, what rustc says of this machine
+#   --target NAME  the platform, and its name in the archive's name; without it, what rustc says of this machine. Another Linux is
+#                  built with zig: rustup target add NAME, pip install cargo-zigbuild
+#   --runs FILE    a program of the same version that runs here and writes the pages and completions of one that does not
 #   OUT            the directory to write to; without it, target/dist-archives
 set -eu
 cd "$(dirname "$0")/.."
 
-binary= target= out=
+binary= target= runs= out=
 while [ $# -gt 0 ]; do
     case $1 in
         --binary) binary=$2; shift 2 ;;
         --target) target=$2; shift 2 ;;
+        --runs) runs=$2; shift 2 ;;
         -*) echo "dist/build.sh: unknown option $1" >&2; exit 2 ;;
         *) out=$1; shift ;;
     esac
@@ -26,7 +29,16 @@ case $target in *windows*) suffix=.exe ;; *) suffix= ;; esac
 
 if [ -z "$binary" ]; then
     host=$(rustc -vV | sed -n 's/^host: //p')
-    case $host in
+    case $host=$target in
+        "$host=$host") build=$host ;;
+        *-linux-gnu=*-linux-gnu) build=zig ;;
+        *) echo "dist/build.sh: $target is not built on $host" >&2; exit 2 ;;
+    esac
+    case $build in
+        zig)
+            # Against a C library as old as that of the wheel.
+            cargo zigbuild --locked --profile dist --bin tract --target "$target.2.17"
+            binary=${CARGO_TARGET_DIR:-target}/$target/dist/tract ;;
         *-linux-gnu)
             # With the C library inside (`libc.a`) and at a fixed place: a start takes half of its time then. Cargo needs
             # --target for it, or it would build its own helpers so, too. Never with the features postgres and s3: names of
@@ -41,6 +53,7 @@ if [ -z "$binary" ]; then
 fi
 # The completions name the program by its path, which is another one where it is installed.
 binary=$(cd "$(dirname "$binary")" && pwd)/$(basename "$binary")
+runs=${runs:-$binary}
 
 name=tract-$version-$target
 stage=$(mktemp -d)
@@ -48,10 +61,10 @@ trap 'rm -rf "$stage"' EXIT
 mkdir -p "$out" "$stage/$name/completions"
 cp "$binary" "$stage/$name/tract$suffix"
 chmod 755 "$stage/$name/tract$suffix"
-"$binary" --quiet man "$stage/$name/man/man1"
-"$binary" completions bash | sed "s|$binary|tract|g" > "$stage/$name/completions/tract.bash"
-"$binary" completions zsh | sed "s|$binary|tract|g" > "$stage/$name/completions/_tract"
-"$binary" completions fish | sed "s|$binary|tract|g" > "$stage/$name/completions/tract.fish"
+"$runs" --quiet man "$stage/$name/man/man1"
+"$runs" completions bash | sed "s|$runs|tract|g" > "$stage/$name/completions/tract.bash"
+"$runs" completions zsh | sed "s|$runs|tract|g" > "$stage/$name/completions/_tract"
+"$runs" completions fish | sed "s|$runs|tract|g" > "$stage/$name/completions/tract.fish"
 cp README.md CHANGELOG.md LICENSE dist/install.sh "$stage/$name/"
 
 tar -C "$stage" -czf "$out/$name.tar.gz" "$name"

@@ -24,7 +24,8 @@ def main(wheel, program, out):
     wheel, program, out = map(pathlib.Path, (wheel, program, out))
     name, version = wheel.name.split("-")[:2]
     data = program.read_bytes()
-    place = f"{name}-{version}.data/scripts/{program.name}"
+    command = "tract.exe" if program.suffix == ".exe" else "tract"
+    place = f"{name}-{version}.data/scripts/{command}"
     out.mkdir(parents=True, exist_ok=True)
     made = out / wheel.name
     draft = made.with_suffix(".draft")

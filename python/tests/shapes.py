@@ -105,11 +105,62 @@ def anthropic():
     return Shape(MessageCreateParamsNonStreaming, {"messages": Shape(MessageParam)})
 
 
+class Gemini:
+    """A request of Gemini's API, held against the types of google-genai and the rules of its guides."""
+
+    # What stands in the request itself, and not in the configuration that the SDK has.
+    BESIDE = "model", "contents"
+
+    def __init__(self):
+        from google.genai import types as genai
+
+        self.content, self.config = genai.Content, genai.GenerateContentConfig
+
+    def holds(self, request):
+        try:
+            contents = [self.content.model_validate(one) for one in request["contents"]]
+            config = {key: one for key, one in request.items() if key not in self.BESIDE}
+            self.config.model_validate({**config.pop("generationConfig", {}), **config})
+        except pydantic.ValidationError as error:
+            raise AssertionError(f"refused: {request}\n{error.errors(include_url=False, include_input=False)}") from None
+        for content, sent in zip(contents, request["contents"], strict=True):
+            again = content.model_dump(mode="json", by_alias=True, exclude_none=True)
+            assert same_bytes(again) == same_bytes(sent), f"unknown members: {sent}\nread as {again}"
+        self.in_order(request["contents"])
+
+    @staticmethod
+    def in_order(contents):
+        """The user and the model take turns, the user first; the calls of a reply are answered right behind it, each once."""
+        roles = [content["role"] for content in contents]
+        assert roles == [("user", "model")[at % 2] for at in range(len(roles))], roles
+        for reply, given in zip([None, *contents], contents):
+            answers = [part["functionResponse"] for part in given["parts"] if "functionResponse" in part]
+            calls = [part["functionCall"] for part in reply["parts"] if "functionCall" in part] if reply else []
+            named = lambda some: sorted((one["id"], one["name"]) for one in some)  # noqa: E731
+            assert named(calls) == named(answers), (reply, given)
+            assert given["parts"] and all(part for part in given["parts"]), given
+        for content in contents:
+            calls = [part for part in content["parts"] if "functionCall" in part]
+            # Gemini 3 refuses a first call without one.
+            assert not calls or calls[0].get("thoughtSignature"), content
+
+
+def same_bytes(value):
+    """A value with the bytes in it as they are: the SDK writes them by the other alphabet of base64."""
+    if isinstance(value, dict):
+        return {key: addressed(one) if key in ("data", "thoughtSignature") else same_bytes(one) for key, one in value.items()}
+    return [same_bytes(one) for one in value] if isinstance(value, list) else value
+
+
+def addressed(value):
+    return value.replace("+", "-").replace("/", "_") if isinstance(value, str) else value
+
+
 class Requests:
     """The requests that a context makes for each provider, held against the provider's types and its rules of order."""
 
     def __init__(self):
-        self.responses, self.chat, self.claude = openai_responses(), openai_chat(), anthropic()
+        self.responses, self.chat, self.claude, self.gemini = openai_responses(), openai_chat(), anthropic(), Gemini()
 
     def hold(self, repo):
         if repo.status().get("messages", 1) == 0:
@@ -124,6 +175,9 @@ class Requests:
             calls.update(call["id"] for call in message.get("tool_calls", []))
             assert message["role"] != "tool" or message["tool_call_id"] in calls, message
             assert message.get("content") or message.get("tool_calls") or message["role"] == "tool", message
+        request = repo.compile("gemini")
+        if request["contents"]:
+            self.gemini.holds(request)
         request = repo.compile("anthropic")
         self.claude.holds({"model": "m", "max_tokens": 10, **request})
         calls = set()

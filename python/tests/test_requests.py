@@ -11,7 +11,7 @@ import pytest
 
 import tract
 
-for package in ("openai", "anthropic"):
+for package in ("openai", "anthropic", "google.genai"):
     pytest.importorskip(package, reason=f"{package} is not installed")
 
 import shapes  # noqa: E402

@@ -11,7 +11,7 @@ use crate::compile::repair::{Item, Piece, Spoken, arrange};
 use crate::compile::runs::{Closed, Run, blocks, close_replies, end, extend, pair};
 use crate::compile::server_tools::Pairing;
 use crate::compile::turn::{
-    Attached, Form, Numbered, Turn, Voice, begins_with, ends_with, is_result,
+    Attached, Form, Numbered, OPENING_LINE, Turn, Voice, begins_with, ends_with, is_result,
 };
 use crate::compile::wire_form::{Contents, Said};
 use crate::model::{Message, Part, Role};
@@ -19,9 +19,6 @@ use crate::wire::anthropic::{Block, Place, block, text_block};
 use crate::wire::json::push_list;
 use crate::wire::responses::in_words;
 use crate::wire::{Repair, Repairs, bridged};
-
-/// The user's line before a conversation that begins with a reply.
-const OPENING_LINE: &str = "(conversation continues)";
 
 /// A request in the making. What is settled is written as soon as that is known: where one voice surely ends and the
 /// other surely begins, and no call is open, nothing that follows changes what stands before. Held are the messages since then.

@@ -7,6 +7,7 @@ mod anthropic;
 mod body;
 #[cfg(test)]
 mod examples;
+mod gemini;
 mod ids;
 mod notice;
 mod open;

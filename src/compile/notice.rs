@@ -26,6 +26,11 @@ pub enum Notice {
         /// The limit.
         max_tokens: u32,
     },
+    /// Calls of which nobody has a thought signature go with the provider's word for that.
+    Unsealed {
+        /// How many.
+        count: usize,
+    },
     /// A setting that the provider knows in another form, or not at all, was left out.
     SettingLeftOut {
         /// Its key.
@@ -62,6 +67,13 @@ impl fmt::Display for Notice {
             Self::DefaultMaxTokens { max_tokens } => write!(
                 f,
                 "the settings hold no max_tokens; the request says {max_tokens}"
+            ),
+            Self::Unsealed { count: 1 } => f.write_str(
+                "1 tool call has no thought signature; the request has the provider's word for none",
+            ),
+            Self::Unsealed { count } => write!(
+                f,
+                "{count} tool calls have no thought signature; the request has the provider's word for none"
             ),
             Self::SettingLeftOut { key, provider } => write!(
                 f,

@@ -60,7 +60,9 @@ impl Beginning {
                 writer: openai::Writer::new("", &NOTHING),
                 size_bytes: 0,
             },
-            Provider::Responses | Provider::Anthropic | Provider::Text => Making::Whole(Vec::new()),
+            Provider::Responses | Provider::Anthropic | Provider::Gemini | Provider::Text => {
+                Making::Whole(Vec::new())
+            }
         };
         Self {
             provider,

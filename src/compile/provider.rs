@@ -13,20 +13,29 @@ pub enum Provider {
     Responses,
     /// Anthropic Messages.
     Anthropic,
+    /// Gemini's `generateContent`.
+    Gemini,
     /// For people.
     Text,
 }
 
 impl Provider {
     /// All forms.
-    pub const ALL: [Self; 4] = [Self::OpenAi, Self::Responses, Self::Anthropic, Self::Text];
+    pub const ALL: [Self; 5] = [
+        Self::OpenAi,
+        Self::Responses,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::Text,
+    ];
 
-    /// `openai`, `responses`, `anthropic` or `text`.
+    /// `openai`, `responses`, `anthropic`, `gemini` or `text`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
             Self::Responses => "responses",
             Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
             Self::Text => "text",
         }
     }
@@ -34,5 +43,5 @@ impl Provider {
 
 word!(Provider, |text: String| Error::input(
     "request format",
-    format!("unknown '{text}' (openai, responses, anthropic, text)"),
+    format!("unknown '{text}' (openai, responses, anthropic, gemini, text)"),
 ));

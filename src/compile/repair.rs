@@ -28,6 +28,18 @@ pub(super) struct Spoken<'a> {
     pub pieces: Vec<Piece<'a>>,
 }
 
+impl Spoken<'_> {
+    /// Tells of a message that is sent what its frame loses where a provider knows neither speakers nor tools.
+    pub(super) fn tell(&self, repairs: &mut Repairs) {
+        if self.name.is_some() {
+            repairs.add(Repair::SpeakerName, self.number);
+        }
+        if self.role == Role::Tool {
+            repairs.add(Repair::ToolText, self.number);
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) enum Piece<'a> {
     /// Anything but calls and results.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::compile::turn::Form;
 use crate::compile::wire_form::Contents;
-use crate::compile::{Notice, Provider, anthropic, openai, responses, settings, text};
+use crate::compile::{Notice, Provider, anthropic, gemini, openai, responses, settings, text};
 use crate::error::{Error, Result};
 use crate::model::{Message, Settings};
 use crate::wire::anthropic::is_thought;
@@ -89,6 +89,8 @@ pub struct Compiling<'a> {
     thoughtless: Range<usize>,
     /// Whether the form of Responses holds to the provider's published types.
     is_typed: bool,
+    /// Whether Gemini's form is that of its client.
+    is_of_gemini_cli: bool,
 }
 
 /// The messages so far.
@@ -118,7 +120,9 @@ impl<'a> Compiling<'a> {
                 let form = Form::of(settings);
                 Messages::InTurns(anthropic::Writer::new(&head, contents, form))
             }
-            Provider::Responses | Provider::Text => Messages::Whole(Cow::Borrowed(&[])),
+            Provider::Responses | Provider::Gemini | Provider::Text => {
+                Messages::Whole(Cow::Borrowed(&[]))
+            }
         };
         Self {
             contents,
@@ -130,6 +134,7 @@ impl<'a> Compiling<'a> {
             count: 0,
             thoughtless: 0..0,
             is_typed: false,
+            is_of_gemini_cli: false,
         }
     }
 
@@ -142,6 +147,12 @@ impl<'a> Compiling<'a> {
     /// Puts a client's own words in place of results that never came.
     pub fn unanswered(&mut self, words: Option<&'static str>) {
         self.repairs.unanswered = words;
+    }
+
+    /// Has Gemini's form be that of Gemini CLI: it names missing signatures in some replies alone, and sends what a tool said as a
+    /// text.
+    pub fn as_gemini_cli(&mut self) {
+        self.is_of_gemini_cli = true;
     }
 
     /// Leaves the signed thoughts of these messages out, counted from 0: the provider takes all thoughts of a tool loop that
@@ -197,12 +208,25 @@ impl<'a> Compiling<'a> {
     ///
     /// As [`compile`].
     pub fn finish(self) -> Result<Compiled> {
-        let (head, mut repairs) = (&self.head, self.repairs);
+        let (head, mut repairs, mut remarks) = (&self.head, self.repairs, self.remarks);
         let body = match (self.messages, self.options.provider) {
             (Messages::Written(writer), _) => writer.finish(&mut repairs),
             (Messages::InTurns(writer), _) => writer.finish(&mut repairs),
             (Messages::Whole(messages), Provider::Text) => {
                 text::write(&bridged::all_without(&messages), head)
+            }
+            (Messages::Whole(messages), Provider::Gemini) => {
+                let messages = bridged::all_without(&messages);
+                let form = gemini::Form {
+                    head,
+                    is_of_client: self.is_of_gemini_cli,
+                };
+                let plain = attached::all_plain(&messages);
+                let (body, unsealed) = gemini::write(&plain, &form, &mut repairs);
+                if unsealed > 0 {
+                    remarks.push(Notice::Unsealed { count: unsealed });
+                }
+                body
             }
             (Messages::Whole(messages), _) => {
                 let messages = bridged::all_without(&messages);
@@ -229,7 +253,7 @@ impl<'a> Compiling<'a> {
         if body.nothing_to_send {
             notices.push(Notice::NothingToSend);
         }
-        notices.extend(self.remarks);
+        notices.extend(remarks);
         Ok(Compiled {
             payload: body.payload,
             stable_bytes: body.stable_bytes,

@@ -8,7 +8,6 @@ use std::collections::HashSet;
 use crate::compile::repair::{Piece, Spoken};
 use crate::compile::server_tools::{Pairing, pair_server_tools};
 use crate::compile::turn::{Form, Numbered, Turn, Voice};
-use crate::model::Role;
 use crate::wire::anthropic::{Block, Place, Server, block, tool_use};
 use crate::wire::{Repair, Repairs};
 
@@ -142,12 +141,7 @@ pub(super) fn blocks<'a>(spoken: &Spoken<'a>, repairs: &mut Repairs) -> Vec<Numb
     });
     let blocks: Vec<Numbered<'a>> = written.map(|block| Numbered::new(number, block)).collect();
     if !blocks.is_empty() {
-        if spoken.name.is_some() {
-            repairs.add(Repair::SpeakerName, number);
-        }
-        if spoken.role == Role::Tool {
-            repairs.add(Repair::ToolText, number);
-        }
+        spoken.tell(repairs);
     }
     blocks
 }

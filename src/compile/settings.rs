@@ -7,15 +7,16 @@
 //! # Source
 //!
 //! The providers' API references: OpenAI, "Create chat completion" and "Create a model response"; Anthropic, "Create a message",
-//! with its beta fields.
+//! with its beta fields; Google, "generateContent".
 
 use std::borrow::Cow;
 
+use crate::compile::gemini::{self, Placed};
 use crate::compile::tools::tools;
 use crate::compile::{Notice, Provider};
 use crate::model::Settings;
 use crate::model::call::Arguments;
-use crate::wire::json::quoted;
+use crate::wire::json::{Object, quoted};
 
 /// The limit where the settings hold none; Anthropic requires one.
 pub(super) const DEFAULT_MAX_TOKENS: u32 = 4096;
@@ -36,35 +37,46 @@ enum Form {
     Stop,
     ToolChoice,
     Tools,
+    ResponseFormat,
 }
 
 /// What takes a key.
 type Takers = &'static [Provider];
-const ANY: Takers = &[Provider::OpenAi, Provider::Responses, Provider::Anthropic];
+const ANY: Takers = &[
+    Provider::OpenAi,
+    Provider::Responses,
+    Provider::Anthropic,
+    Provider::Gemini,
+];
+const ANY_BUT_GEMINI: Takers = &[Provider::OpenAi, Provider::Responses, Provider::Anthropic];
 const OPENAI: Takers = &[Provider::OpenAi, Provider::Responses];
 const CHAT: Takers = &[Provider::OpenAi];
 const RESPONSES: Takers = &[Provider::Responses];
 const ANTHROPIC: Takers = &[Provider::Anthropic];
 const CHAT_OR_ANTHROPIC: Takers = &[Provider::OpenAi, Provider::Anthropic];
+const CHAT_OR_GEMINI: Takers = &[Provider::OpenAi, Provider::Gemini];
+const RESPONSES_OR_GEMINI: Takers = &[Provider::Responses, Provider::Gemini];
+const ANTHROPIC_OR_GEMINI: Takers = &[Provider::Anthropic, Provider::Gemini];
+const GEMINI: Takers = &[Provider::Gemini];
 
 /// The keys of a request, in their fixed order.
-const KEYS: [(&str, Form, Takers); 56] = [
+const KEYS: [(&str, Form, Takers); 60] = [
     ("model", Form::Text, ANY),
     ("max_completion_tokens", Form::Number, CHAT),
     ("max_tokens", Form::Number, CHAT_OR_ANTHROPIC),
-    ("max_output_tokens", Form::Number, RESPONSES),
+    ("max_output_tokens", Form::Number, RESPONSES_OR_GEMINI),
     ("temperature", Form::Number, ANY),
     ("top_p", Form::Number, ANY),
-    ("top_k", Form::Number, ANTHROPIC),
-    ("frequency_penalty", Form::Number, CHAT),
-    ("presence_penalty", Form::Number, CHAT),
-    ("seed", Form::Number, CHAT),
+    ("top_k", Form::Number, ANTHROPIC_OR_GEMINI),
+    ("frequency_penalty", Form::Number, CHAT_OR_GEMINI),
+    ("presence_penalty", Form::Number, CHAT_OR_GEMINI),
+    ("seed", Form::Number, CHAT_OR_GEMINI),
     ("stop", Form::Stop, CHAT),
-    ("stop_sequences", Form::Stop, ANTHROPIC),
+    ("stop_sequences", Form::Stop, ANTHROPIC_OR_GEMINI),
     ("thinking", Form::Object, ANTHROPIC),
     ("reasoning_effort", Form::Text, CHAT),
     ("reasoning", Form::Object, RESPONSES),
-    ("response_format", Form::Object, CHAT),
+    ("response_format", Form::ResponseFormat, CHAT_OR_GEMINI),
     ("text", Form::Object, RESPONSES),
     ("tools", Form::Tools, ANY),
     ("tool_choice", Form::ToolChoice, ANY),
@@ -84,7 +96,7 @@ const KEYS: [(&str, Form, Takers); 56] = [
     ("logprobs", Form::Flag, CHAT),
     ("max_tool_calls", Form::Number, RESPONSES),
     ("mcp_servers", Form::List, ANTHROPIC),
-    ("metadata", Form::Metadata, ANY),
+    ("metadata", Form::Metadata, ANY_BUT_GEMINI),
     ("modalities", Form::List, CHAT),
     ("n", Form::Number, CHAT),
     ("output_config", Form::Object, ANTHROPIC),
@@ -95,16 +107,20 @@ const KEYS: [(&str, Form, Takers); 56] = [
     ("prompt_cache_key", Form::Text, OPENAI),
     ("prompt_cache_retention", Form::Text, OPENAI),
     ("safety_identifier", Form::Text, OPENAI),
-    ("service_tier", Form::ServiceTier, ANY),
+    ("service_tier", Form::ServiceTier, ANY_BUT_GEMINI),
     ("speed", Form::Text, ANTHROPIC),
     ("store", Form::Flag, OPENAI),
-    ("stream", Form::Flag, ANY),
+    ("stream", Form::Flag, ANY_BUT_GEMINI),
     ("stream_options", Form::Object, OPENAI),
     ("top_logprobs", Form::Number, OPENAI),
     ("truncation", Form::Text, RESPONSES),
     ("user", Form::Text, OPENAI),
     ("verbosity", Form::Text, CHAT),
     ("web_search_options", Form::Object, CHAT),
+    ("cachedContent", Form::Text, GEMINI),
+    ("responseModalities", Form::List, GEMINI),
+    ("safetySettings", Form::List, GEMINI),
+    ("thinkingConfig", Form::Object, GEMINI),
 ];
 
 /// What has more words than one; settings may hold several.
@@ -146,13 +162,14 @@ pub(super) fn request_keys(
         written: Vec::new(),
         has_tools: false,
         out: String::new(),
+        generation: Vec::new(),
     };
     for (key, form) in keys_of(provider) {
         keys.known(key, form);
     }
     keys.refuse_second_words();
     keys.others(gives_back);
-    keys.out
+    keys.end()
 }
 
 fn keys_of(provider: Provider) -> impl Iterator<Item = (&'static str, Form)> {
@@ -169,11 +186,37 @@ struct Keys<'a> {
     written: Vec<&'static str>,
     has_tools: bool,
     out: String,
+    /// What Gemini has in an object of its own.
+    generation: Vec<(&'static str, String)>,
 }
 
 impl<'a> Keys<'a> {
     fn put(&mut self, key: &str, value: &str) {
         self.out += &format!("{}:{value},", quoted(key));
+    }
+
+    /// Writes a setting where the provider has it.
+    fn put_known(&mut self, key: &'static str, value: &str) {
+        if self.provider != Provider::Gemini {
+            return self.put(key, value);
+        }
+        match gemini::placed(key, value) {
+            Placed::InRequest(key, value) => self.put(key, &value),
+            Placed::InGeneration(members) => self.generation.extend(members),
+        }
+    }
+
+    /// All that was written.
+    fn end(mut self) -> String {
+        let generation = std::mem::take(&mut self.generation);
+        if !generation.is_empty() {
+            let members = generation.into_iter();
+            let object = members.fold(Object::new(), |object, (key, value)| {
+                object.raw(key, &value)
+            });
+            self.put("generationConfig", &object.finish());
+        }
+        self.out
     }
 
     fn put_default_limit(&mut self) {
@@ -233,7 +276,7 @@ impl<'a> Keys<'a> {
         };
         self.has_tools |= key == "tools" && value != "[]";
         self.written.push(key);
-        self.put(key, &value);
+        self.put_known(key, &value);
     }
 
     /// Tells of settings that say otherwise what is sent under another word.
@@ -364,7 +407,10 @@ impl Form {
             Self::Text => parsed.is_string(),
             Self::Number => parsed.is_number(),
             Self::Flag | Self::ToolFlag => parsed.is_boolean(),
-            Self::Object => parsed.is_object(),
+            Self::ResponseFormat if provider == Provider::Gemini => {
+                gemini::is_response_format(&parsed)
+            }
+            Self::Object | Self::ResponseFormat => parsed.is_object(),
             Self::List => parsed.is_array(),
             Self::TextOrObject => parsed.is_string() || parsed.is_object(),
             Self::Metadata => parsed.as_object().is_some_and(|fields| match provider {
@@ -376,10 +422,13 @@ impl Form {
                 _ => tier != "standard_only",
             }),
             Self::Stop => {
-                if parsed.is_string() && provider == Provider::Anthropic {
+                if parsed.is_string() && provider != Provider::OpenAi {
                     return Some(format!("[{value}]"));
                 }
                 parsed.is_string() || parsed.is_array()
+            }
+            Self::ToolChoice if provider == Provider::Gemini => {
+                return gemini::tool_config(&parsed);
             }
             Self::ToolChoice => {
                 let kind = parsed.get("type").and_then(|kind| kind.as_str());

@@ -39,11 +39,50 @@ pub(super) fn tools(value: &str, provider: Provider, remarks: &mut Vec<Notice>) 
             provider,
         });
     }
+    if provider == Provider::Gemini && !written.is_empty() {
+        return Some(declared(written));
+    }
     // Chat completions refuse an empty list.
     if written.is_empty() && (!definitions.is_empty() || provider == Provider::OpenAi) {
         return None;
     }
     Some(array(written))
+}
+
+/// Gemini's list of tools: what declares functions as one, its own tools behind it.
+fn declared(tools: Vec<String>) -> String {
+    let (own, functions): (Vec<String>, Vec<String>) =
+        tools.into_iter().partition(|tool| is_of_gemini(tool));
+    let functions = (!functions.is_empty()).then(|| {
+        let functions = array(functions);
+        Object::new()
+            .raw("functionDeclarations", &functions)
+            .finish()
+    });
+    array(functions.into_iter().chain(own))
+}
+
+/// Whether a tool is in Gemini's form: no name, and its members those that a tool has there.
+fn is_of_gemini(tool: &str) -> bool {
+    let Ok(Arguments(members)) = serde_json::from_str(tool) else {
+        return false;
+    };
+    let is_known = |(key, _): &(String, &RawValue)| {
+        matches!(
+            key.as_str(),
+            "functionDeclarations"
+                | "googleSearch"
+                | "googleSearchRetrieval"
+                | "googleMaps"
+                | "codeExecution"
+                | "urlContext"
+                | "fileSearch"
+                | "computerUse"
+                | "enterpriseWebSearch"
+                | "retrieval"
+        )
+    };
+    !members.is_empty() && members.iter().all(is_known)
 }
 
 /// Whether a tool's type ends in a date, as those of Anthropic's own tools do.
@@ -64,6 +103,7 @@ fn tool(text: &str, provider: Provider) -> Option<String> {
                 && !is_framed
                 && tool.input_schema.is_none()
         }
+        Provider::Gemini => is_of_gemini(text),
         // A tool of Anthropic's own has a dated type and a name.
         Provider::Anthropic => {
             tool.input_schema.is_some()
@@ -103,6 +143,9 @@ fn tool(text: &str, provider: Provider) -> Option<String> {
     match provider {
         Provider::Anthropic => Some(format!(
             r#"{{"name":{name}{description},"input_schema":{schema}}}"#
+        )),
+        Provider::Gemini => Some(format!(
+            r#"{{"name":{name}{description},"parametersJsonSchema":{schema}}}"#
         )),
         // Where nothing is said of it, the API holds a model to the schema, the others do not.
         Provider::Responses => Some(format!(

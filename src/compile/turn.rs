@@ -14,6 +14,9 @@ use crate::wire::attached::{tagged, untagged};
 use crate::wire::json::{array, quoted};
 use crate::wire::{Repair, Repairs};
 
+/// The user's line before a conversation that begins with a reply.
+pub(super) const OPENING_LINE: &str = "(conversation continues)";
+
 /// The text of a failed tool that said nothing.
 const SILENT_FAILURE: &str = "[the tool failed without output]";
 

@@ -138,18 +138,13 @@ pub fn request_payload(
     if !front.is_empty() {
         beside.push("system prompt and tools are those of the session file".to_owned());
     }
-    let tool = match repo.session_of(commit)? {
-        Some((name, _)) => name.as_session().map(|(tool, _)| tool.to_owned()),
-        None => None,
-    };
-    let tool = tool.as_deref();
-    let format = tool.and_then(|tool| Format::named(tool).ok());
+    let client = repo.session_of(commit)?;
+    let client = client.and_then(|(name, _)| Some(name.as_session()?.0.to_owned()));
     let of = Said {
         context: &context,
         settings: &settings,
         front: &front,
-        is_of_codex: tool.is_some_and(|tool| tool.starts_with(CODEX)),
-        unanswered: format.and_then(|format| format.unanswered),
+        client: client.as_deref().unwrap_or_default(),
     };
     let (mut payload, mut notices) = made(repo, &of, reply, options)?;
     if let Some(newest) = newest {
@@ -178,16 +173,17 @@ pub fn request_payload(
 /// What the names of the formats begin with that Codex writes.
 const CODEX: &str = "codex";
 
+/// The format of Gemini CLI's sessions.
+const GEMINI_CLI: &str = "gemini";
+
 /// What a request is made of.
 struct Said<'a> {
     context: &'a Context,
     settings: &'a Settings,
     /// System messages before it.
     front: &'a [String],
-    /// Whether it is a session of Codex, which sends a form of its own.
-    is_of_codex: bool,
-    /// What its client sends in place of a result that never came.
-    unanswered: Option<&'static str>,
+    /// The format of its session, for some clients send a form of their own.
+    client: &'a str,
 }
 
 /// What is made of a context and its settings, behind the system messages.
@@ -243,10 +239,14 @@ fn made_of(
     }
     contents.splice(0..0, front.iter().map(|_| Vec::new()));
     let mut making = Compiling::new(&contents, settings, options);
-    if !of.is_of_codex {
+    if !of.client.starts_with(CODEX) {
         making.by_types();
     }
-    making.unanswered(of.unanswered);
+    if of.client == GEMINI_CLI {
+        making.as_gemini_cli();
+    }
+    let format = Format::named(of.client).ok();
+    making.unanswered(format.and_then(|format| format.unanswered));
     if let Some(lost) = lost {
         making.without_thoughts(lost.start + front.len()..lost.end + front.len());
     }
@@ -300,7 +300,7 @@ pub struct CompileParams {
         arg(long = "for", value_name = "REV", conflicts_with = "rev")
     )]
     pub reply: Option<String>,
-    /// openai, responses, anthropic or text
+    /// openai, responses, anthropic, gemini or text
     #[schemars(with = "Option<String>")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "F"))]
     pub format: Option<Spelled<Provider>>,

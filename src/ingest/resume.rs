@@ -19,7 +19,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::model::secret::Leaving;
 use crate::model::{HideKind, Millis, Operation, RefName, Span};
 use crate::repo::kept::{KeptSource, format_of};
-use crate::repo::path::{self, session_of};
+use crate::repo::path::{self, file_of, session_of};
 use crate::repo::{Repo, load, prompts};
 use crate::store::{CommitRow, ResumeRow, View};
 use crate::sync::leaks::leaks;
@@ -176,7 +176,7 @@ pub fn moved_to(repo: &Repo, commit: &CommitHash) -> Result<Option<String>> {
         return Ok(None);
     };
     let view = repo.store.read()?;
-    let (Some(resume), Some((name, _))) = (format.resume(), session_of(&*view, commit)?) else {
+    let (Some(resume), Some(name)) = (format.resume(), file_of(&*view, commit)?) else {
         return Ok(None);
     };
     let path = view.ancestors(commit, None, usize::MAX)?;

@@ -139,10 +139,10 @@ pub(crate) fn on_path_or_standing(
     view: &dyn View,
     tip: &CommitHash,
 ) -> Result<std::result::Result<RequestsOn, Option<String>>> {
-    let Some((session, _)) = path::session_of(view, tip)? else {
+    let Some(file) = path::file_of(view, tip)? else {
         return Ok(Err(None));
     };
-    let mut found = all_of(view, Some(&session), Wanted::Heads)?;
+    let mut found = all_of(view, Some(&file), Wanted::Heads)?;
     let holds =
         |(_, it): &(SourceRow, SentRequests)| !it.requests.is_empty() || !it.problems.is_empty();
     let Some(at) = found.iter().position(holds) else {
@@ -163,7 +163,7 @@ pub(crate) fn on_path_or_standing(
     });
     Ok(Ok(RequestsOn {
         replies: answered.collect(),
-        session,
+        session: file,
         source,
         found,
     }))

@@ -54,7 +54,7 @@ impl Repo {
         let Some(end) = view.commit(tip)?.map(|row| row.depth + 1) else {
             return Ok(Vec::new());
         };
-        let Some((session, _)) = path::session_of(&*view, tip)? else {
+        let Some(file) = path::file_of(&*view, tip)? else {
             return Ok(Vec::new());
         };
         let (known, is_whole) = match open_work::known(&*view, tip)? {
@@ -65,7 +65,7 @@ impl Repo {
         let (open, known) = open_work::gone_on(&*view, tip, &known, end)?;
         let mut open = timed(&*view, open)?;
         if !open.is_empty() {
-            let ended = ended(&*view, &session)?;
+            let ended = ended(&*view, &file)?;
             open.retain(|work| !ended.contains(&work.id));
         }
         drop(view);

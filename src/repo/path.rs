@@ -82,9 +82,48 @@ pub(crate) fn sessions_of(view: &dyn View, commit: &CommitHash) -> Result<Vec<Re
     if !view.has_sources()? {
         return Ok(Vec::new());
     }
-    newest_imported(view, commit)?.map_or(Ok(Vec::new()), |(commit, sessions)| {
-        in_order(view, &commit, sessions)
+    newest_imported(view, commit)?.map_or(Ok(Vec::new()), |(commit, files)| {
+        in_order(view, &commit, own(view, &commit, files)?)
     })
+}
+
+/// The session by whose name the file is kept that the newest imported commit on the path to `commit` came from: one of
+/// several sessions has a name that is none of theirs.
+pub(crate) fn file_of(view: &dyn View, commit: &CommitHash) -> Result<Option<RefName>> {
+    if !view.has_sources()? {
+        return Ok(None);
+    }
+    let Some((commit, files)) = newest_imported(view, commit)? else {
+        return Ok(None);
+    };
+    Ok(in_order(view, &commit, files)?.into_iter().next())
+}
+
+/// The sessions of files on which a commit is: of a file of several, those that end there, or else that lead on from
+/// there. A file of which no session is here any more gives its own name.
+fn own(view: &dyn View, commit: &CommitHash, files: Vec<RefName>) -> Result<Vec<RefName>> {
+    let mut sessions = Vec::with_capacity(files.len());
+    for file in files {
+        let is_one = view.session(&file)?.is_some() || view.reference(&file)?.is_some();
+        let Some((tool, _)) = file.as_session().filter(|_| !is_one) else {
+            sessions.push(file);
+            continue;
+        };
+        let tips = load::tips(view, &format!("{}{tool}/", RefName::SESSIONS))?;
+        let count = sessions.len();
+        let ends = tips.iter().filter(|(_, tip)| tip == commit);
+        sessions.extend(ends.map(|(name, _)| name.clone()));
+        for (name, tip) in &tips {
+            if sessions.len() == count && view.is_ancestor(commit, tip)? {
+                sessions.push(name.clone());
+            }
+        }
+        if sessions.len() == count {
+            sessions.push(file);
+        }
+    }
+    sessions.dedup();
+    Ok(sessions)
 }
 
 /// The sessions that a commit came from: those that end there first, and originals before their copies.
@@ -173,7 +212,7 @@ pub(crate) fn session_among(
     commits: &[CommitHash],
 ) -> Result<Option<(RefName, SessionRow)>> {
     let found = first_imported(view, commits)?;
-    let found = found.map(|(commit, sessions)| in_order(view, &commit, sessions));
+    let found = found.map(|(commit, files)| in_order(view, &commit, own(view, &commit, files)?));
     let session = found.transpose()?.into_iter().flatten().next();
     session.map(|name| with_row(view, name)).transpose()
 }
@@ -200,7 +239,7 @@ pub(crate) fn recorded(view: &dyn View, row: &CommitRow) -> Result<CommitHash> {
     Ok(all[at.unwrap_or(all.len() - 1)])
 }
 
-/// A session with what is known of it; a file of many conversations has no session of its own name.
+/// A session with what is known of it.
 fn with_row(view: &dyn View, name: RefName) -> Result<(RefName, SessionRow)> {
     let row = view.session(&name)?.unwrap_or_default();
     Ok((name, row))

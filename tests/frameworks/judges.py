@@ -215,6 +215,26 @@ def datasets(place, python, work):
             env = {**os.environ, "HF_HOME": str(work / "hf"), "HF_HUB_OFFLINE": "1"}
             found = run(python, "-c", code, path, env=env).stdout.split()
             print(f"ok  dataset {rows} as {suffix}: {found[0]} rows, {found[1]} output tokens")
+            if suffix == "parquet":
+                same_rows(python, path)
+
+
+def same_rows(python, path):
+    """A Parquet file has the rows of JSON Lines, each column with a type that holds it."""
+    code = ("import json, sys, pyarrow.parquet as pq\n"
+            "def said(value):\n"
+            "    if isinstance(value, dict):\n"
+            "        return {key: said(one) for key, one in value.items() if one is not None}\n"
+            "    return [said(one) for one in value] if isinstance(value, list) else value\n"
+            "table = pq.read_table(sys.argv[1])\n"
+            "lines = [said(json.loads(line)) for line in open(sys.argv[2])]\n"
+            "assert said(table.to_pylist()) == lines\n"
+            "assert set(table.column_names) == {key for line in open(sys.argv[2]) for key in json.loads(line)}\n"
+            "types = {str(field.type) for field in table.schema}\n"
+            "assert {'string', 'int64', 'double'} <= types and any(one.startswith('list<') for one in types), types\n"
+            "print(len(lines), len(types))")
+    count, _ = run(python, "-c", code, path, path.with_suffix(".jsonl")).stdout.split()
+    print(f"ok  {path.name}: the {count} rows of {path.stem}.jsonl")
 
 
 def main():

@@ -59,6 +59,27 @@ fn theirs(contents: &[Value]) -> (Vec<Said>, usize) {
     (found, twice)
 }
 
+/// Contents without what the client says twice, and with ids as it sends them.
+fn plain(contents: &[Value]) -> Vec<Value> {
+    let mut contents = contents.to_vec();
+    for content in &mut contents {
+        let mut kept: Vec<Value> = Vec::new();
+        for mut part in content["parts"].as_array().cloned().unwrap_or_default() {
+            for key in ["functionCall", "functionResponse"] {
+                if let Some(id) = part.get(key).and_then(|it| it["id"].as_str()) {
+                    part[key]["id"] = call(id).into();
+                }
+            }
+            let is_answer = part.get("functionResponse").is_some();
+            if !is_answer || !kept.contains(&part) {
+                kept.push(part);
+            }
+        }
+        content["parts"] = kept.into();
+    }
+    contents
+}
+
 /// The parts of a compiled request.
 fn ours(messages: &Value) -> Vec<Said> {
     let mut found = Vec::new();
@@ -128,10 +149,24 @@ fn what_gemini_cli_sent_is_what_is_compiled() {
     // The server counted requests that are not among them: those that count tokens.
     assert_eq!(replies.len(), requests.len());
     let (mut sent, mut same, mut twice) = (0, 0, 0);
+    let (mut contents_sent, mut contents_same) = (0, 0);
     for (request, (number, reply)) in requests.iter().zip(&replies) {
         let text = sandbox.ok(&["compile", "--for", reply, "--format", "anthropic"]);
         let compiled: Value = serde_json::from_str(&text).expect("JSON");
         let messages = compiled.get("messages").unwrap_or(&compiled);
+        let text = sandbox.ok(&["compile", "--for", reply, "--format", "gemini"]);
+        let own: Value = serde_json::from_str(&text).expect("JSON");
+        let (wanted, made) = (
+            plain(&request.messages),
+            plain(own["contents"].as_array().expect("a list")),
+        );
+        let equal = wanted.iter().zip(&made).filter(|(a, b)| a == b).count();
+        for (wanted, made) in wanted.iter().zip(&made).filter(|(a, b)| a != b).take(2) {
+            let [wanted, made] = [wanted, made].map(Value::to_string);
+            eprintln!("{number:04}\n  {wanted:.600}\n  {made:.600}");
+        }
+        contents_sent += wanted.len().max(made.len());
+        contents_same += equal;
         let (theirs, again) = theirs(&request.messages);
         let ours = ours(messages);
         let equal = theirs.iter().zip(&ours).filter(|(a, b)| a == b).count();
@@ -147,7 +182,9 @@ fn what_gemini_cli_sent_is_what_is_compiled() {
         same += equal;
         twice += again;
     }
+    eprintln!("contents {contents_same} of {contents_sent}");
     eprintln!("together {same} of {sent}; {twice} results that were said a second time");
     assert_eq!(same, sent);
+    assert_eq!(contents_same, contents_sent);
     assert!(requests.len() >= 16 && sent >= 150, "{sent}");
 }

@@ -461,3 +461,44 @@ fn a_link_that_leads_round_is_passed_over() {
         "{said}"
     );
 }
+
+/// A file of several sessions has a name of its own, which is none of theirs.
+#[test]
+fn sessions_of_one_file_are_told_by_their_own_names_and_titles() {
+    let sandbox = Sandbox::new();
+    let data = |path: &str| format!("{}/tests/data/{path}", env!("CARGO_MANIFEST_DIR"));
+    sandbox.ok(&["import", &data("otel/conventions.json")]);
+    sandbox.ok(&["import", &data("inspect/log.json")]);
+    let said = |branch: &str| {
+        let status = sandbox.ok(&["--on", branch, "status"]);
+        status.lines().next().unwrap_or_default().to_owned()
+    };
+    assert!(said("main").ends_with("(otel/mill-7)"), "{}", said("main"));
+    let of_sample = said("log/2");
+    assert!(
+        of_sample.ends_with("(inspect \"2, epoch 2\")"),
+        "{of_sample}"
+    );
+    // In the midst of one, too, and to programs.
+    let call = r#"{"id":1,"method":"status","params":{},"on":"log/2"}"#;
+    let told = sandbox.tract_with(&["api"], format!("{call}\n"));
+    assert!(
+        told.contains(r#""session":{"name":"refs/sessions/inspect/log/2","title":"2, epoch 2""#),
+        "{told}"
+    );
+    sandbox.ok(&["branch", "aside", "main~2"]);
+    assert!(
+        said("aside").ends_with("(otel/mill-7)"),
+        "{}",
+        said("aside")
+    );
+    let branches = sandbox.ok(&["branch"]);
+    assert!(branches.contains("inspect  2, epoch 2"), "{branches}");
+    let rows = sandbox.ok(&["dataset"]);
+    assert!(
+        rows.contains("otel/mill-7") && !rows.contains("conventions"),
+        "{rows}"
+    );
+    let found = sandbox.ok(&["find", "--session", "mill-7", "sacks"]);
+    assert!(found.contains("sacks"), "{found}");
+}

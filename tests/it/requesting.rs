@@ -261,15 +261,15 @@ fn of_a_clients_session() {
 #[test]
 fn each_form_of_a_request_can_be_the_usual_one() {
     let sandbox = Sandbox::with_messages(&[("user", "one")]);
-    for form in ["openai", "responses", "anthropic", "text"] {
+    for form in ["openai", "responses", "anthropic", "gemini", "text"] {
         sandbox.ok(&["config", "compile.format", form]);
         let asked = sandbox.ok(&["compile", "--format", form]);
         assert_eq!(sandbox.ok(&["compile"]), asked, "{form}");
     }
-    insta::assert_snapshot!(sandbox.tract(&["config", "compile.format", "gemini"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["config", "compile.format", "bedrock"]), @r"
     exit code: 2
     --- stderr
-    error: request format: unknown 'gemini' (openai, responses, anthropic, text)
+    error: request format: unknown 'bedrock' (openai, responses, anthropic, gemini, text)
     ");
 }
 

@@ -26,8 +26,13 @@ def anew(deed: Callable[[], Done]) -> Done:
 
 
 def tip_of(branch: Repo) -> Optional[str]:
-    """The newest commit of a branch. None: the branch has none."""
-    return branch.context(from_=-1).get("commit")
+    """The newest commit of a branch, in a time that does not grow with the branch. None: the branch has none."""
+    try:
+        return branch.log(limit=1)["commits"][0]["hash"]
+    except TractError as error:
+        if error.kind != "empty_branch":
+            raise
+        return None
 
 
 async def settled(work: Any) -> Any:

@@ -123,6 +123,8 @@ class Thread:
     def __init__(self) -> None:
         self.read: List[str] = []
         self.kept: Dict[Key, Kept] = {}
+        # The newest checkpoint of each namespace.
+        self.latest: Dict[str, str] = {}
         self.grounds: Dict[Key, Ground] = {}
         # By checkpoint, whether it is there yet or not: a framework may save what tasks wrote before the checkpoint.
         self.writes: Dict[Key, Writes] = {}
@@ -159,6 +161,7 @@ class Thread:
                 self.says.append((len(self.read), say["keep"], add))
             kept = Kept(record, self.said_tip, len(self.read))
             self.kept[kept.ns, kept.id] = kept
+            self.latest[kept.ns] = max(kept.id, self.latest.get(kept.ns, ""))
         elif op == "writes":
             key = (record["ns"], record["id"])
             writes = self.writes.setdefault(key, {})
@@ -174,6 +177,9 @@ class Thread:
             for ns, id in record["keys"]:
                 self.kept.pop((ns, id), None)
                 self.writes.pop((ns, id), None)
+            self.latest = {}
+            for ns, id in self.kept:
+                self.latest[ns] = max(id, self.latest.get(ns, ""))
         self.read.append(commit)
 
     def value(self, number: int) -> Tuple[str, bytes]:
@@ -218,8 +224,8 @@ class Thread:
         return len(self.blobs) + len(new) - 1
 
     def newest(self, ns: str) -> Optional[Kept]:
-        ids = [id for of, id in self.kept if of == ns]
-        return self.kept[ns, max(ids)] if ids else None
+        id = self.latest.get(ns)
+        return self.kept[ns, id] if id is not None else None
 
     def ordered(self, key: Key) -> List[Tuple[str, str, str, bytes]]:
         """What tasks wrote to a checkpoint, in the order in which it counts: task, channel, kind, value."""

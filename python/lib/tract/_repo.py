@@ -142,7 +142,7 @@ class Repo(Methods):
     ) -> Any:
         """Gives the request that a model would be sent, in a provider's form: a dict that its SDK takes as it is.
 
-        - `format`: openai, responses, anthropic or text; the setting `compile.format`, or else openai, unless given.
+        - `format`: openai, responses, anthropic, gemini or text; the setting `compile.format`, or else openai, unless given.
           `text` gives a string.
         - `rev`: The commit whose context is compiled; HEAD's unless given.
         - `for_`: The reply whose request is wanted, in place of `rev`: what it answered.

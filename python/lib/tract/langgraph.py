@@ -98,6 +98,8 @@ class TractSaver(BaseCheckpointSaver[int]):
         """A thread's log as it is now, by the end of its branches' names: what others have written since is read."""
         thread = self._threads.pop(end, None) or _Thread()
         known = len(thread.read)
+        if known and tip_of(self.repo.at(RECORDS + end)) == thread.tip:
+            return self._hold(end, thread)
         messages = self._log(branch_ref(RECORDS + end), max(known, 1))
         if known and not (messages and messages[0]["number"] == known and messages[0]["id"] == thread.tip):
             # It was taken back, or is another one.

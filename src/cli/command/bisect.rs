@@ -107,7 +107,7 @@ struct Run {
     /// How long the command may take each time
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration::read)]
     timeout: Duration,
-    /// The form of the request: openai, responses, anthropic or text; by default the setting compile.format
+    /// The form of the request: openai, responses, anthropic, gemini or text; by default the setting compile.format
     #[arg(long, value_name = "F")]
     format: Option<Provider>,
     /// Add model, limits and tools, from the settings; each may be why

@@ -35,7 +35,7 @@ pub struct Args {
     /// The command that answers: it reads the request and prints the answer
     #[arg(long, value_name = "CMD")]
     agent: String,
-    /// The form of the request: openai, responses, anthropic or text; by default the setting compile.format
+    /// The form of the request: openai, responses, anthropic, gemini or text; by default the setting compile.format
     #[arg(long, value_name = "F")]
     format: Option<Provider>,
 }

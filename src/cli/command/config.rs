@@ -32,7 +32,7 @@ Settings of the repository, with their defaults in brackets:
   budget.timeout     how many seconds CMD may take [600]
   budget.when        when budget.action hides or summarises anything: always, or cold: once the provider's cache has lost the context anyway, five minutes after the newest reply, or an hour where the cache was paid for that long [always]
   tokens.encoding    how tract counts: o200k_base or cl100k_base [o200k_base]
-  compile.format     openai, responses, anthropic or text [openai]
+  compile.format     openai, responses, anthropic, gemini or text [openai]
   window.size        how many messages tract view shows [50]
   core.pager         what shows long output on a terminal, such as less -S; cat, or an empty text: nothing does. TRACT_PAGER goes before it, PAGER behind it. With --global it is yours for all repositories [less]
   prices.file        a list of prices for tract cost, by its full path: prices.json as genai-prices publishes it

@@ -80,7 +80,7 @@ pub struct Args {
     /// How many runs at a time
     #[arg(short = 'j', long, value_name = "N", default_value = "1")]
     jobs: NonZeroUsize,
-    /// The form of the request: openai, responses, anthropic or text; by default the setting compile.format
+    /// The form of the request: openai, responses, anthropic, gemini or text; by default the setting compile.format
     #[arg(long, value_name = "F")]
     format: Option<Provider>,
     /// Add model, limits and tools to the request, from the settings

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tract::deeds::CostRow;
-use tract::model::{Encoding, Millis};
 use tract::model::price::Prices;
+use tract::model::{Encoding, Millis};
 use tract::query::{Bearer, Bill, BilledReply, OthersOf, bills, bills_by_model};
 use tract::render::calendar::Edge;
 use tract::render::html::{

@@ -41,7 +41,7 @@ pub struct DiffParams {
     /// Compare the ids of tool calls as well
     #[cfg_attr(feature = "cli", arg(long))]
     pub exact_ids: bool,
-    /// The provider whose cache is asked about: openai, responses, anthropic or text
+    /// The provider whose cache is asked about: openai, responses, anthropic, gemini or text
     #[cfg_attr(feature = "cli", arg(long, value_name = "F"))]
     pub format: Option<String>,
     /// Compare the requests of two replies as they were sent

@@ -9,7 +9,7 @@ use crate::formats::shared::list::Listed;
 use crate::formats::shared::parts::{self, time};
 use crate::model::{Message, Millis, Part, Role, Span, Usage};
 use crate::wire::Notes;
-use crate::wire::gemini::{PROVIDER, answer, message_parts};
+use crate::wire::gemini::{PROVIDER, answer, message_parts, seal_of};
 use crate::wire::json::{Raw, decode, quoted, string};
 
 /// A record, as far as it is read.
@@ -105,7 +105,7 @@ fn prompt(record: &Record<'_>, span: Span, notes: &mut Notes) -> Vec<Step> {
 /// that there are.
 fn reply(record: &Record<'_>, span: Span, notes: &mut Notes) -> Vec<Step> {
     let content = message_parts(record.content, notes);
-    let is_thought = |part: &Part| matches!(part, Part::Thinking { .. });
+    let is_thought = |part: &Part| matches!(part, Part::Thinking { .. }) && seal_of(part).is_none();
     let is_call = |part: &Part| matches!(part, Part::ToolCall { .. });
     let is_whole = content.iter().any(|part| is_thought(part) || is_call(part));
     let mut parts = Vec::new();

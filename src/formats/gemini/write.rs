@@ -12,7 +12,7 @@ use crate::formats::shared::remarks::Remarks;
 use crate::formats::{Document, Export, Step};
 use crate::model::{Millis, Part, Role, Span};
 use crate::wire::Notes;
-use crate::wire::gemini::{PROVIDER, args, write_answer, write_part};
+use crate::wire::gemini::{PROVIDER, args, seal_of, write_answer, write_part};
 use crate::wire::json::{Object, array, string};
 
 pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
@@ -206,6 +206,7 @@ impl<'a> Writing<'a> {
         for part in parts {
             match part {
                 Part::ToolResult { .. } => {}
+                part if seal_of(part).is_some() => self.remarks.add("a thought signature"),
                 Part::Thinking { text, provider, .. } if provider.as_deref() == Some(PROVIDER) => {
                     let (subject, description) = text.split_once("\n\n").unwrap_or((text, ""));
                     let thought = Object::new().string("subject", subject);

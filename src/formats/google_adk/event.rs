@@ -110,7 +110,7 @@ fn messages(raw: Raw<'_>, is_user: bool, notes: &mut Notes) -> Result<Vec<Messag
         Some(other) => return Err(format!("unknown role '{other}'")),
     };
     let pieces: Vec<&RawValue> = decode(content.parts).unwrap_or_default();
-    let parts = pieces.into_iter().filter_map(|raw| part(raw, notes));
+    let parts = pieces.into_iter().flat_map(|raw| sealed(raw, notes));
     let (results, others): (Vec<Part>, Vec<Part>) = parts.partition(Part::is_result);
     let both = [(Role::Tool, results), (role, others)];
     let messages = both
@@ -119,6 +119,16 @@ fn messages(raw: Raw<'_>, is_user: bool, notes: &mut Notes) -> Result<Vec<Messag
     let messages: Vec<Message> = messages.collect();
     checked(&messages)?;
     Ok(messages)
+}
+
+/// A part, behind the signature that it came with.
+fn sealed(raw: &RawValue, notes: &mut Notes) -> Vec<Part> {
+    let piece: Piece<'_> = decode(Some(raw)).unwrap_or_default();
+    let is_thought = is_true(piece.thought);
+    let seal = said(piece.thought_signature).filter(|_| !is_thought);
+    // The bytes of a signature are written as those of files are.
+    let seal = seal.map(|seal| parts::seal(standard_base64(&seal)));
+    seal.into_iter().chain(part(raw, notes)).collect()
 }
 
 fn part(raw: &RawValue, notes: &mut Notes) -> Option<Part> {
@@ -159,7 +169,6 @@ fn part(raw: &RawValue, notes: &mut Notes) -> Option<Part> {
     }
     let text = said(piece.text)?;
     Some(if is_true(piece.thought) {
-        // The bytes of a seal are written as those of files are.
         let seal = said(piece.thought_signature).map(|seal| standard_base64(&seal));
         parts::sealed(text, seal, gemini::PROVIDER)
     } else {

@@ -1,8 +1,8 @@
 //! Sessions of the OpenAI Agents SDK: a database in which each row is an item of the Responses API, put
 //! together to one object ([`rows`]).
 //!
-//! Items of one reply make one message. Where the SDK has kept branches (`AdvancedSQLiteSession`), each that
-//! leaves the newest one is a branch here. Deliberately absent: tables under other names than the SDK's own,
+//! Items of one reply make one message. Where the SDK has kept branches (`AdvancedSQLiteSession`), its main one is the
+//! session, and each of the others is a branch by its name. Deliberately absent: tables under other names than the SDK's own,
 //! items that it has encrypted, and any writing: the database is the program's that made it.
 //!
 //! # Source

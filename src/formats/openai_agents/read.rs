@@ -10,13 +10,15 @@ use super::rows::ITEM;
 use super::{ITEMS, ORDER, SESSION};
 use crate::error::Result;
 use crate::formats::Step;
+use crate::formats::shared::conversations::Names;
 use crate::formats::shared::document::{Document, Member, ObjectTeller};
 use crate::formats::shared::parts::said;
 use crate::formats::shared::rows::time;
 use crate::formats::shared::spans::members;
 use crate::formats::shared::ways::{Behind, Walker, Ways, walk};
-use crate::model::{Message, Millis, Role};
+use crate::model::{Message, Millis, RefName, Role};
 use crate::wire::json::{decode, string};
+use crate::wire::name::plain;
 use crate::wire::responses::{self, Meaning};
 
 /// The branch that every session begins with.
@@ -47,6 +49,8 @@ pub(super) struct Session {
     items: Vec<Item>,
     /// The rows that say where items stand.
     order: Vec<Range<usize>>,
+    /// The branches that end at an item, by their names, but for the main one.
+    names: HashMap<usize, String>,
 }
 
 impl Document for Session {
@@ -103,21 +107,23 @@ impl Document for Session {
         Ok(())
     }
 
-    /// Tells of the way to the newest item, then of those that leave it.
+    /// Tells of the main branch, or of the way to the newest item, then of those that leave it.
     fn finish(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
-        let parents = if self.order.is_empty() {
-            (0..self.items.len()).map(|at| at.checked_sub(1)).collect()
+        let (parents, stands) = if self.order.is_empty() {
+            let one = (0..self.items.len()).map(|at| at.checked_sub(1));
+            (one.collect(), None)
         } else {
             self.in_order(teller)
         };
-        walk(parents, None, self, teller)
+        walk(parents, stands, self, teller)
     }
 }
 
 impl Session {
     /// The item before each one: where it is met first, in the order of the rows that say where items
-    /// stand, the one before it in its branch. What stands in no branch is a way of its own.
-    fn in_order(&self, teller: &ObjectTeller<'_, '_>) -> Vec<Option<usize>> {
+    /// stand, the one before it in its branch. What stands in no branch is a way of its own. And the end of the main branch, with
+    /// which every program begins that opens the session.
+    fn in_order(&mut self, teller: &ObjectTeller<'_, '_>) -> (Vec<Option<usize>>, Option<usize>) {
         let ids = self.items.iter().enumerate();
         let ids: HashMap<i64, usize> = ids.filter_map(|(at, item)| Some((item.id?, at))).collect();
         let mut branches: BTreeMap<(bool, String), Vec<usize>> = BTreeMap::new();
@@ -134,8 +140,17 @@ impl Session {
             }
         }
         let mut parents = vec![None; self.items.len()];
-        let mut met = HashSet::new();
-        for items in branches.values() {
+        let (mut met, mut stands) = (HashSet::new(), None);
+        let mut names = Names::default();
+        for ((is_other, branch), items) in &branches {
+            match items.last() {
+                Some(last) if *is_other => {
+                    self.names
+                        .entry(*last)
+                        .or_insert_with(|| names.of(name_of(branch)));
+                }
+                last => stands = last.copied(),
+            }
             let mut before = None;
             for item in items {
                 if met.insert(*item) {
@@ -144,7 +159,7 @@ impl Session {
                 before = Some(*item);
             }
         }
-        parents
+        (parents, stands)
     }
 
     /// The message that the next items of a way make, the items, and how many of the way they end at; no message of
@@ -188,6 +203,15 @@ impl Session {
     }
 }
 
+/// The name of a branch, in the letters that a branch has here; one that is called as those are that were left is told apart.
+fn name_of(branch: &str) -> String {
+    let name = plain(branch, 80, MAIN);
+    match name.starts_with(RefName::LEAF) {
+        true => format!("branch-{name}"),
+        false => name,
+    }
+}
+
 /// Whether an item is one that the SDK has encrypted.
 fn is_encrypted(raw: &RawValue) -> bool {
     #[derive(Deserialize)]
@@ -203,6 +227,10 @@ impl Walker for Session {
 
     fn place(&self, at: usize) -> &Range<usize> {
         &self.items[at].at
+    }
+
+    fn name(&self, leaf: usize) -> Option<String> {
+        self.names.get(&leaf).cloned()
     }
 
     fn tell(

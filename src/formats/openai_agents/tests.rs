@@ -80,6 +80,29 @@ fn each_branch_that_leaves_the_newest_is_one_and_says_nothing_twice() {
         panic!("{:?}", session.branches)
     };
     assert_eq!(branch.after.map(|step| step.0), Some(1));
+    assert_eq!(branch.name, "branch_from_turn_2_1772438400");
+}
+
+#[test]
+fn the_main_branch_is_the_session_wherever_the_newest_item_stands() {
+    let mut document: Value = serde_json::from_slice(BRANCHES).expect("JSON");
+    let order = document["message_structure"]
+        .as_array_mut()
+        .expect("a list");
+    order.retain(|row| row["message_id"] != 9);
+    for row in order.iter_mut().filter(|row| row["branch_id"] != "main") {
+        row["branch_id"] = "leaf-1 of the roof".into();
+    }
+    let items = document["agent_messages"].as_array_mut().expect("a list");
+    items.retain(|row| row["id"] != 9);
+    let source = document.to_string();
+    let session = &sound(&OPENAI_AGENTS, source.as_bytes());
+    let said = session.sketches(part);
+    assert_eq!(said[3..5], ["assistant: Pine.", "user: And for the roof?"]);
+    let [(4, branch)] = &session.branches[..] else {
+        panic!("{:?}", session.branches)
+    };
+    assert_eq!(branch.name, "branch-leaf-1_of_the_roof");
 }
 
 fn of(items: &[Value]) -> Vec<u8> {

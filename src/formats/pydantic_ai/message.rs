@@ -16,8 +16,10 @@ lazy! {
 
     struct Piece {
         part_kind, kind, content, tool_name, tool_call_id, args, outcome, signature, id, provider_name, transcript,
-        url, data, media_type, file_id,
+        url, data, media_type, file_id, provider_details,
     }
+
+    struct Details { thought_signature }
 }
 
 /// What a record says.
@@ -154,7 +156,9 @@ impl Building {
             }
             _ => Some(unknown(raw, &kind, notes)),
         };
-        self.add(Role::Assistant, Vec::from_iter(part));
+        let details: Details<'_> = decode(piece.provider_details).unwrap_or_default();
+        let seal = said(details.thought_signature).map(parts::seal);
+        self.add(Role::Assistant, seal.into_iter().chain(part).collect());
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Deserializer;
 use crate::formats::shared::lazy::members;
 use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Usage, depth};
 use crate::wire::json::{Object, Raw, decode, string, tight, word};
-use crate::wire::{Notes, anthropic};
+use crate::wire::{Notes, anthropic, gemini};
 
 /// A text that is not empty.
 pub(in crate::formats) fn said(raw: Raw<'_>) -> Option<String> {
@@ -49,6 +49,11 @@ pub(in crate::formats) fn sealed(text: String, seal: Option<String>, provider: &
     let signature = seal.filter(|seal| !seal.is_empty());
     let provider = signature.is_some().then_some(provider);
     Part::thinking(text, signature, provider)
+}
+
+/// The signature that a model of Gemini's gave with the part behind it.
+pub(in crate::formats) fn seal(signature: String) -> Part {
+    Part::thinking(String::new(), Some(signature), Some(gemini::PROVIDER))
 }
 
 /// What a model of Anthropic's thought, and nobody is to read.

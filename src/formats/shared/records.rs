@@ -24,6 +24,9 @@ use crate::wire::json::{Object, array, decode};
 pub(in crate::formats) const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
 /// How much of a document over several lines says what it is: 64 KiB.
 const BEGINNING_BYTES: u64 = 64 << 10;
+
+/// As much of a first line is read to learn of which session it is.
+const FIRST_LINE_BYTES: u64 = 16 << 20;
 /// How often progress is told, in lines.
 const PROGRESS_LINES: u64 = 256;
 
@@ -491,17 +494,29 @@ pub fn first_line(input: &dyn Input) -> Result<Option<String>> {
     Ok(line.map(|line| mend(line.bytes).text.into_owned()))
 }
 
-/// The first line of a source, mended; of a document over several lines as much of it as says what it
-/// is. None if there is nothing.
+/// The first line of a source, mended; of a document over several lines, and of a line that is too long to say soon what it
+/// is, as much as says it. None if there is nothing.
 pub fn beginning(input: &dyn Input) -> Result<Option<String>> {
-    let first = first_line(input)?;
-    // Of such a document it is a bracket alone.
-    let is_short = |line: &String| line.len() <= 2 && line.trim() == "{";
-    if !first.as_ref().is_some_and(is_short) {
-        return Ok(first);
-    }
-    let front = input.front(BEGINNING_BYTES).map_err(Error::io("source"))?;
-    Ok(Some(mend(without_mark(&front)).text.into_owned()))
+    let mut limit = BEGINNING_BYTES;
+    let front = loop {
+        let front = input.front(limit).map_err(Error::io("source"))?;
+        let is_all = limit >= input.size_bytes().min(FIRST_LINE_BYTES);
+        if is_all || memchr::memchr(b'\n', &front).is_some() {
+            break front;
+        }
+        limit *= 16;
+    };
+    let front = without_mark(&front);
+    let line = front.split(|byte| *byte == b'\n').next();
+    let line = line.unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    // Of a document over several lines the first is a bracket alone.
+    let said = if line.trim_ascii() == b"{" {
+        &front[..front.len().min(BEGINNING_BYTES as usize)]
+    } else {
+        line
+    };
+    Ok((!front.is_empty()).then(|| mend(said).text.into_owned()))
 }
 
 /// Where the bytes of a lossy text are in what it was made of, asked in their order.

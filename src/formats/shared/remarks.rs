@@ -1,6 +1,6 @@
 //! What an export tells its user: how what was written differs, and what the format cannot hold.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::formats::Document;
 use crate::model::{Message, Part};
@@ -17,17 +17,17 @@ pub(in crate::formats) struct Remarks {
     /// What the provider's rules asked for.
     pub(in crate::formats) repairs: Repairs,
     left_out: BTreeMap<&'static str, u64>,
-    other: BTreeSet<&'static str>,
+    changed: BTreeMap<&'static str, u64>,
+    is_whole: bool,
 }
 
 impl Remarks {
     /// The remarks that a document, which is no file of lines, calls for itself.
     pub(in crate::formats) fn of(document: &Document) -> Self {
-        let mut remarks = Self::default();
-        if !document.after.is_empty() {
-            remarks.say("a JSON document cannot be continued; it was written whole");
+        Self {
+            is_whole: !document.after.is_empty(),
+            ..Self::default()
         }
-        remarks
     }
 
     /// Something was left out.
@@ -45,7 +45,7 @@ impl Remarks {
 
     /// Something was changed.
     pub(in crate::formats) fn say(&mut self, what: &'static str) {
-        self.other.insert(what);
+        *self.changed.entry(what).or_default() += 1;
     }
 
     /// All of them, in words.
@@ -54,7 +54,14 @@ impl Remarks {
         let repairs = repairs.map(|(repair, count, first)| repair.say(count, first));
         let left_out = self.left_out.into_iter();
         let left_out = left_out.map(|(what, count)| format!("left out: {what} ({count})"));
-        let other = self.other.into_iter().map(str::to_owned);
-        repairs.chain(left_out).chain(other).collect()
+        let changed = self.changed.into_iter();
+        let changed = changed.map(|(what, count)| format!("{what} ({count})"));
+        let whole = "a JSON document cannot be continued; it was written whole";
+        let whole = self.is_whole.then(|| whole.to_owned());
+        repairs
+            .chain(left_out)
+            .chain(changed)
+            .chain(whole)
+            .collect()
     }
 }

@@ -29,6 +29,11 @@ pub(in crate::formats) trait Walker {
     /// Where a record stands.
     fn place(&self, at: usize) -> &Range<usize>;
 
+    /// What the way to a leaf is called, where the source says it.
+    fn name(&self, _leaf: usize) -> Option<String> {
+        None
+    }
+
     /// Tells of the next records of a way; returns how many they are, at least one.
     fn tell(
         &mut self,
@@ -74,9 +79,12 @@ pub(in crate::formats) fn walk<W: Walker>(
     }
     let mut number = 1;
     for leaf in leaves {
-        teller.branch = Some(format!("leaf-{number}"));
+        let name = walker.name(leaf);
+        let is_named = name.is_some();
+        teller.branch = name.or_else(|| Some(format!("leaf-{number}")));
         to_leaf(&mut ways, leaf, &mut behind, walker, teller)?;
-        number += usize::from(teller.branch.take().is_none());
+        let is_told = teller.branch.take().is_none();
+        number += usize::from(is_told && !is_named);
     }
     Ok(())
 }

@@ -87,6 +87,9 @@ const MANY_CACHE_KIB: i64 = 32 * 1024;
 /// same pages are written in it again and again. Who leaves such a journal empties it.
 const MANY_MESSAGES: u64 = 1_000;
 const MANY_CHECKPOINT_PAGES: u32 = 4_096;
+/// A transaction of fewer messages than this is no part of much that comes in: a server that has written many, one by one, kept
+/// a journal of 16 MB beside a database of 3.
+const FEW_MESSAGES: u64 = 16;
 /// What a database's name is followed by while it is being made.
 const DRAFT: &str = ".new-";
 /// All statements of this folder fit.
@@ -121,8 +124,10 @@ pub struct Sqlite {
     writing: Cell<bool>,
     /// Whether the journal is folded in at the end: not that of a file which is refused or only read.
     folds: Cell<bool>,
-    /// How many messages were written, committed or not.
+    /// How many messages were written, committed or not, and how many of them before the last transaction began. Those of
+    /// transactions of a few count as several at most.
     grown: Cell<u64>,
+    grown_before: Cell<u64>,
     /// What is held of the file at most, where it was asked for; else SQLite's own 2 MB are.
     held_kib: Cell<i64>,
     /// Whether a purge has left its files to be rewritten by whoever writes next.
@@ -304,6 +309,7 @@ impl Sqlite {
             writing: Cell::new(false),
             folds: Cell::new(false),
             grown: Cell::new(0),
+            grown_before: Cell::new(0),
             held_kib: Cell::new(0),
             written: RefCell::default(),
             owes_scrub: Cell::new(false),
@@ -533,6 +539,19 @@ impl Sqlite {
         if kib > self.held_kib.replace(kib.max(self.held_kib.get())) {
             self.set("cache_size", &-kib)?;
         }
+        Ok(())
+    }
+
+    /// Begins to count what a transaction writes. After one of a few messages the journal is a short one again.
+    fn grows(&self) -> Result<()> {
+        let grown = self.grown.get();
+        if grown - self.grown_before.get() < FEW_MESSAGES {
+            if grown >= MANY_MESSAGES {
+                self.set("wal_autocheckpoint", &CHECKPOINT_PAGES)?;
+            }
+            self.grown.set(grown.min(SEVERAL_MESSAGES));
+        }
+        self.grown_before.set(self.grown.get());
         Ok(())
     }
 

@@ -85,6 +85,7 @@ impl<'a> Session<'a> {
         if store.writing.get() || store.open_views.get() > 0 {
             return Err(Error::store("a view or transaction is open on this store"));
         }
+        store.grows()?;
         begin(store, "BEGIN IMMEDIATE")?;
         store.writing.set(true);
         store.ledger.begin();
