@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 use tract::deeds::CostBy;
-use tract::ingest::MissCause;
+use tract::ingest::{MissCause, Misses};
 use tract::model::RefName;
 use tract::query::BilledReply;
 use tract::render::{Calendar, Label, Line, plural};
@@ -77,6 +77,26 @@ pub fn directory(reply: &BilledReply) -> String {
 pub fn client(reply: &BilledReply) -> String {
     let named = reply.session.as_ref().and_then(RefName::as_session);
     named.map_or(NOBODY, |(tool, _)| tool).to_owned()
+}
+
+/// How many recorded requests that cannot be told are named.
+const LACKS: usize = 2;
+
+/// Why recorded requests cannot be told: of the first few, and how many more there are.
+pub fn lacking(found: &Misses) -> Vec<String> {
+    let named = found.lacks.iter().take(LACKS);
+    let mut said: Vec<String> = named
+        .map(|lack| {
+            Label::Text
+                .quote(&format!("a recorded request: {lack}"))
+                .text()
+        })
+        .collect();
+    let more = found.lacks.len().saturating_sub(LACKS) as u64;
+    if more > 0 {
+        said.push(format!("{more} more like it: not all is in the files"));
+    }
+    said
 }
 
 /// Why a cache did not have what it was given before.

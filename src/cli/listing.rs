@@ -15,7 +15,7 @@ const PREVIEW: usize = 24;
 const NAME: usize = 12;
 
 /// From how many columns on a list has room to line up its hides, and a column for operations.
-const ROOMY: usize = 100;
+pub const ROOMY: usize = 100;
 
 /// How a list is laid out.
 pub struct Listing<'a> {

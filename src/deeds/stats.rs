@@ -16,7 +16,7 @@ use super::{ApiError, At, Deed, Method, Spelled, WrittenTime};
 use crate::hash::CommitHash;
 use crate::ingest::project_of;
 use crate::model::price::Prices;
-use crate::model::{Millis, RefName};
+use crate::model::Millis;
 use crate::query::ActivityRow;
 use crate::render::calendar::Edge;
 
@@ -324,11 +324,4 @@ impl StatsRow {
         }
         sum
     }
-}
-
-/// The session that a ref counts with: a sub-agent with who started it.
-fn root_of(session: &RefName) -> Option<String> {
-    let (tool, id) = session.as_session()?;
-    let root = id.split('/').next().unwrap_or(id);
-    Some(format!("{}{tool}/{root}", RefName::SESSIONS))
 }

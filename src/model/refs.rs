@@ -259,6 +259,13 @@ impl RefName {
         self.0.strip_prefix(Self::SESSIONS)?.split_once('/')
     }
 
+    /// The session below which a session's ref stands, such as that of a sub-agent: itself where it stands below none.
+    pub fn root_session(&self) -> Option<&str> {
+        let (_, id) = self.as_session()?;
+        let root = id.split('/').next().unwrap_or(id);
+        Some(&self.0[..self.0.len() - id.len() + root.len()])
+    }
+
     /// Whether this is a branch.
     pub fn is_branch(&self) -> bool {
         self.0.starts_with(Self::HEADS)

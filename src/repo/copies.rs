@@ -270,8 +270,6 @@ fn resumed_at(view: &dyn View, name: &RefName) -> Result<Option<CommitHash>> {
 
 /// The session below which one stands: itself, or that of an agent, or of what was taken back.
 fn root(name: &RefName) -> RefName {
-    match name.as_session() {
-        Some((tool, id)) => RefName::session(tool, id.split('/').next().unwrap_or(id)),
-        None => name.clone(),
-    }
+    let root = name.root_session().and_then(|root| root.parse().ok());
+    root.unwrap_or_else(|| name.clone())
 }

@@ -410,9 +410,7 @@ impl Costs<'_> {
             told.notes
                 .push(format!("{replies} left out: no request has such counts."));
         }
-        for lack in &found.lacks {
-            told.notes.push(format!("a recorded request: {lack}"));
-        }
+        told.notes.extend(billed::lacking(&found));
         Ok(told)
     }
 }

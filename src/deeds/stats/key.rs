@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::root_of;
 use crate::ingest::project_of;
 use crate::model::{Millis, RefName};
 use crate::render::Calendar;
@@ -82,7 +81,7 @@ impl Keys {
     ) -> String {
         let calendar = &self.calendar;
         let name = match self.by {
-            StatsBy::Session => session.and_then(root_of),
+            StatsBy::Session => session.and_then(RefName::root_session).map(str::to_owned),
             StatsBy::Hour => time.map(|time| calendar.hour(time)),
             StatsBy::Day => time.map(|time| calendar.date(time)),
             StatsBy::Weekday => time.map(|time| calendar.weekday(time)),

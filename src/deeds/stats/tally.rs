@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::key::{Keys, StatsBy};
-use super::{StatsEdit, StatsRow, root_of};
+use super::{StatsEdit, StatsRow};
 use crate::hash::CommitHash;
-use crate::model::{Millis, Role};
+use crate::model::{Millis, RefName, Role};
 use crate::query::activity::covered_ms;
 use crate::query::{ActivityRow, BilledReply, CallRow, CalledEdit, EditOutcome, SpentBy};
 use crate::repo::Repo;
@@ -155,7 +155,8 @@ impl Sum {
                 SpentBy::Tools => &mut self.row.tools_ms,
                 SpentBy::User => &mut self.row.user_ms,
             } += length;
-            let session = row.session.as_ref().and_then(root_of).unwrap_or_default();
+            let session = row.session.as_ref().and_then(RefName::root_session);
+            let session = session.unwrap_or_default().to_owned();
             let spans = self.spans.entry(session).or_default();
             spans.push((span.from, span.to));
         }
@@ -176,10 +177,10 @@ impl Sum {
     }
 
     fn take_place(&mut self, row: &ActivityRow) {
-        if let Some(session) = row.session.as_ref().and_then(root_of)
-            && !self.sessions.contains(&session)
+        if let Some(session) = row.session.as_ref().and_then(RefName::root_session)
+            && !self.sessions.contains(session)
         {
-            self.sessions.insert(session);
+            self.sessions.insert(session.to_owned());
         }
         let time = row.time.map(|time| time.0);
         self.row.first_ms = [self.row.first_ms, time].into_iter().flatten().min();

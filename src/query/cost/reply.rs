@@ -67,16 +67,12 @@ impl BilledReply {
 
     /// The session that it counts with, by its ref: a sub-agent's with who started it, unless agents stand alone.
     pub fn counts_with(&self, are_agents_alone: bool) -> Option<String> {
-        let (tool, id) = self.session.as_ref()?.as_session()?;
-        let mut parts = id.split('/');
-        let root = parts.next().unwrap_or(id);
-        let name = format!("{}{tool}/{root}", RefName::SESSIONS);
+        let session = self.session.as_ref()?;
+        let root = session.root_session()?;
+        let parts = session.as_str()[root.len()..].split('/').skip(1);
         let is_alone = |part: &&str| are_agents_alone && part.starts_with("agent-");
-        Some(
-            parts
-                .take_while(is_alone)
-                .fold(name, |name, part| name + "/" + part),
-        )
+        let parts = parts.take_while(is_alone);
+        Some(parts.fold(root.to_owned(), |name, part| name + "/" + part))
     }
 
     /// What its price depends on beside its counts and its day; none where its model is not known.

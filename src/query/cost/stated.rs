@@ -103,12 +103,6 @@ impl SessionReplies {
     }
 }
 
-/// The session below which one stands, by its ref.
-fn root(session: &str) -> &str {
-    let end = session.match_indices('/').nth(3);
-    end.map_or(session, |(at, _)| &session[..at])
-}
-
 /// All that was billed: what replies show, and what none shows.
 #[derive(Debug, Default)]
 pub struct Billing {
@@ -133,11 +127,13 @@ impl Billing {
         let stated = stated.map(|(name, _)| (name.as_str(), SessionReplies::default()));
         let mut stated: HashMap<&str, SessionReplies> = stated.collect();
         for reply in &replies {
-            let Some(session) = reply.session.as_ref().map(RefName::as_str) else {
+            let session = reply.session.as_ref();
+            let Some((session, root)) =
+                session.and_then(|it| Some((it.as_str(), it.root_session()?)))
+            else {
                 continue;
             };
             // A sub-agent's are among its session's.
-            let root = root(session);
             let agent = (session != root).then_some(session);
             for of in std::iter::once(root).chain(agent) {
                 if let Some(own) = stated.get_mut(of) {
@@ -265,9 +261,10 @@ pub(super) fn stated_of(
     replies: &[BilledReply],
 ) -> Result<Vec<(RefName, StatedUsage)>> {
     let sessions = replies.iter().filter_map(|reply| reply.session.as_ref());
-    let roots: HashSet<&str> = sessions.map(|session| root(session.as_str())).collect();
+    let roots: HashSet<&str> = sessions.filter_map(RefName::root_session).collect();
     let mut stated = stated_here(view)?;
-    stated.retain(|(session, _)| roots.contains(root(session.as_str())));
+    let is_here = |session: &RefName| session.root_session().is_some_and(|it| roots.contains(it));
+    stated.retain(|(session, _)| is_here(session));
     Ok(stated)
 }
 

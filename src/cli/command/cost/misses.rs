@@ -6,12 +6,15 @@ use tract::model::price::Prices;
 use tract::render::{Calendar, Label, Line, plot, plural, rounded, table};
 
 use super::Args;
-use crate::cli::billed::{cause, kind, session};
+use crate::cli::billed::{cause, kind, lacking, session};
+use crate::cli::listing::ROOMY;
 use crate::cli::prices::{money, untiered};
 use crate::cli::{App, Result};
 
 /// The columns that are aligned to the right.
 const RIGHT: [usize; 5] = [3, 4, 5, 6, 7];
+/// Those that are left out where there is little room: what was read from the cache, and what was written to it.
+const ROOMY_ALONE: [usize; 2] = [4, 5];
 
 /// Prints a row for each of these replies, and what they come to.
 pub fn tell(args: &Args, found: &Misses, prices: &Prices, list: &str, app: &mut App) -> Result<()> {
@@ -33,7 +36,18 @@ pub fn tell(args: &Args, found: &Misses, prices: &Prices, list: &str, app: &mut 
         .chain([total(found)])
         .collect();
     let width = app.ui.width_cols();
-    app.ui.print_all(table::list(rows, &RIGHT, width))?;
+    let is_roomy = width.is_none_or(|width| width >= ROOMY);
+    let shown = |row: Vec<Line>| -> Vec<Line> {
+        let cells = row.into_iter().enumerate();
+        let is_shown = |at: &usize| is_roomy || !ROOMY_ALONE.contains(at);
+        cells
+            .filter(|(at, _)| is_shown(at))
+            .map(|(_, cell)| cell)
+            .collect()
+    };
+    let rows = rows.into_iter().map(shown).collect();
+    let right = if is_roomy { &RIGHT[..] } else { &RIGHT[..3] };
+    app.ui.print_all(table::list(rows, right, width))?;
     if left > 0 {
         let left = plural(left as u64, "reply");
         app.ui
@@ -66,12 +80,8 @@ pub fn tell(args: &Args, found: &Misses, prices: &Prices, list: &str, app: &mut 
             "{counts} of missed tokens left out: no request has so many"
         ));
     }
-    for lack in &found.lacks {
-        app.ui.notice(
-            Label::Text
-                .quote(&format!("a recorded request: {lack}"))
-                .text(),
-        );
+    for said in lacking(found) {
+        app.ui.notice(said);
     }
     Ok(())
 }
