@@ -15,8 +15,8 @@ use super::provenance::called_edits;
 use super::{ApiError, At, Deed, Method, Spelled, WrittenTime};
 use crate::hash::CommitHash;
 use crate::ingest::project_of;
-use crate::model::price::Prices;
 use crate::model::Millis;
+use crate::model::price::Prices;
 use crate::query::ActivityRow;
 use crate::render::calendar::Edge;
 

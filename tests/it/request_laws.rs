@@ -307,19 +307,78 @@ fn answers_an_open_call(messages: &[Message]) -> bool {
 }
 
 /// What may follow the bytes that stay.
-const CLOSINGS: [&str; 6] = [
+const CLOSINGS: [&str; 8] = [
     "]}",
     "]}]}",
     "\"}]}]}",
     "],\"messages\":[]}",
     "\"messages\":[]}",
     "\"input\":[]}",
+    "\"contents\":[]}",
+    "]},\"contents\":[]}",
 ];
+
+/// What the API refuses in a request of Gemini's form: turns of one voice after the other, a first turn of the model, a turn
+/// without parts, a part that says nothing or several things, and calls that the next turn does not answer one by one.
+fn check_gemini(request: &Value) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let none = Vec::new();
+    let contents = request["contents"].as_array().unwrap_or(&none);
+    let parts = |content: &Value| content["parts"].as_array().cloned().unwrap_or_default();
+    // Answers may come in another order than their calls.
+    let named = |content: &Value, key: &str| -> Vec<String> {
+        let parts = parts(content).into_iter();
+        let names = parts.filter_map(|part| Some(part[key]["name"].as_str()?.to_owned()));
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    };
+    for (at, content) in contents.iter().enumerate() {
+        let role = if at % 2 == 0 { "user" } else { "model" };
+        if content["role"] != role {
+            wrong.push(format!("turn {at} is not of the {role}"));
+        }
+        if parts(content).is_empty() {
+            wrong.push(format!("turn {at} has no parts"));
+        }
+        for part in parts(content) {
+            let kinds = [
+                "text",
+                "inlineData",
+                "fileData",
+                "functionCall",
+                "functionResponse",
+            ];
+            let count = kinds.iter().filter(|kind| !part[**kind].is_null()).count();
+            if count != 1 {
+                wrong.push(format!("a part of turn {at} says {count} things: {part}"));
+            }
+        }
+        let calls = named(content, "functionCall");
+        if !calls.is_empty() && role == "user" {
+            wrong.push(format!("the user calls in turn {at}"));
+        }
+        let before = at
+            .checked_sub(1)
+            .map(|before| named(&contents[before], "functionCall"));
+        if named(content, "functionResponse") != before.unwrap_or_default() {
+            wrong.push(format!("turn {at} does not answer the calls before it"));
+        }
+    }
+    if contents
+        .last()
+        .is_some_and(|last| !named(last, "functionCall").is_empty())
+    {
+        wrong.push("the last calls are not answered".to_owned());
+    }
+    wrong
+}
 
 fn check(request: &Value, provider: Provider) -> Vec<String> {
     match provider {
         Provider::OpenAi => check_openai(request),
         Provider::Responses => check_responses(request),
+        Provider::Gemini => check_gemini(request),
         _ => check_anthropic(request),
     }
 }
@@ -329,13 +388,15 @@ proptest! {
 
     #[test]
     fn every_request_is_valid_and_the_same_twice(messages in messages()) {
-        for provider in [Provider::OpenAi, Provider::Responses, Provider::Anthropic] {
+        let providers = Provider::ALL.into_iter().filter(|it| *it != Provider::Text);
+        for provider in providers {
             let made = compiled(&messages, provider);
             prop_assert_eq!(&made, &compiled(&messages, provider));
             let request: Value = serde_json::from_str(&made.payload).expect("JSON");
             if made.notices.contains(&Notice::NothingToSend) {
                 let list = match provider {
                     Provider::Responses => "input",
+                    Provider::Gemini => "contents",
                     _ => "messages",
                 };
                 prop_assert_eq!(request[list].as_array().map(Vec::len), Some(0));

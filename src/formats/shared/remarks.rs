@@ -55,7 +55,10 @@ impl Remarks {
         let left_out = self.left_out.into_iter();
         let left_out = left_out.map(|(what, count)| format!("left out: {what} ({count})"));
         let changed = self.changed.into_iter();
-        let changed = changed.map(|(what, count)| format!("{what} ({count})"));
+        let changed = changed.map(|(what, count)| match count {
+            1 => what.to_owned(),
+            count => format!("{what} ({count})"),
+        });
         let whole = "a JSON document cannot be continued; it was written whole";
         let whole = self.is_whole.then(|| whole.to_owned());
         repairs
