@@ -80,7 +80,7 @@ class Methods:
         """
         return self._ask("status", {"verbose": verbose})
 
-    def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, op: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, grep: Optional[str] = None, regex: Optional[bool] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, author: Optional[str] = None, running: Optional[bool] = None, reverse: Optional[bool] = None, file: Optional[str] = None, files: Optional[bool] = None, requests: Optional[bool] = None) -> types.LogAnswer:
+    def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, op: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, grep: Optional[str] = None, regex: Optional[bool] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, author: Optional[str] = None, note: Optional[str] = None, model: Optional[str] = None, setting: Optional[str] = None, pinned: Optional[bool] = None, running: Optional[bool] = None, reverse: Optional[bool] = None, file: Optional[str] = None, files: Optional[bool] = None, requests: Optional[bool] = None) -> types.LogAnswer:
         """List commits, newest first.
 
         - `rev`: Where to begin, instead of HEAD; A..B: the commits from A to B
@@ -94,13 +94,17 @@ class Methods:
         - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
         - `until`: Only up to then
         - `author`: Only commits whose author has this in their name, program or run, whatever its case
+        - `note`: Only commits with a note that has this in it, whatever its case
+        - `model`: Only replies of a model with this in its name, whatever its case
+        - `setting`: Only commits that set this: a request setting, or KEY=VALUE
+        - `pinned`: Only messages that are pinned
         - `running`: Only what started agents and shells in the background that have no end in the session
         - `reverse`: Oldest first
         - `file`: Each edit of this file, by its path or the end of it
         - `files`: The files that were edited, and how many lines came and went
         - `requests`: The requests that the client sent, newest first
         """
-        return self._ask("log", {"rev": rev, "limit": limit, "op": op, "role": role, "prompts": prompts, "tool": tool, "grep": grep, "regex": regex, "since": since, "until": until, "author": author, "running": running, "reverse": reverse, "file": file, "files": files, "requests": requests})
+        return self._ask("log", {"rev": rev, "limit": limit, "op": op, "role": role, "prompts": prompts, "tool": tool, "grep": grep, "regex": regex, "since": since, "until": until, "author": author, "note": note, "model": model, "setting": setting, "pinned": pinned, "running": running, "reverse": reverse, "file": file, "files": files, "requests": requests})
 
     def show(self, rev: Optional[str] = None, *, image: Optional[str] = None, which: Optional[int] = None, force: Optional[bool] = None) -> types.ShowAnswer:
         """Show one commit in full, or a range.
@@ -121,7 +125,7 @@ class Methods:
         """
         return self._ask("context", {"rev": rev, "from": from_, "limit": limit})
 
-    def find(self, text: str, *, rev: Optional[str] = None, exact: Optional[bool] = None, regex: Optional[bool] = None, like: Optional[bool] = None, context: Optional[int] = None, hidden: Optional[bool] = None, session: Optional[str] = None, here: Optional[bool] = None, directory: Optional[str] = None, role: Optional[str] = None, op: Optional[List[str]] = None, tool: Optional[str] = None, path: Optional[str] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, limit: Optional[int] = None, offset: Optional[int] = None) -> types.FindAnswer:
+    def find(self, text: str, *, rev: Optional[str] = None, exact: Optional[bool] = None, regex: Optional[bool] = None, like: Optional[bool] = None, context: Optional[int] = None, hidden: Optional[bool] = None, session: Optional[str] = None, here: Optional[bool] = None, directory: Optional[str] = None, role: Optional[str] = None, op: Optional[List[str]] = None, tool: Optional[str] = None, path: Optional[str] = None, note: Optional[str] = None, setting: Optional[str] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, limit: Optional[int] = None, offset: Optional[int] = None) -> types.FindAnswer:
         """Search all messages, hidden ones too.
 
         - `text`: The words to find
@@ -138,12 +142,14 @@ class Methods:
         - `op`: Only what these brought: append, edit, hide, or a kind of hide as log lists it
         - `tool`: Only calls of this tool, and their results
         - `path`: Only calls that name this file, or the end of its path, and their results
+        - `note`: Only messages of commits with a note that has this in it, whatever its case
+        - `setting`: Only messages of commits that set this: a request setting, or KEY=VALUE
         - `since`: Only from then on: a date, or an age such as 3w
         - `until`: Only up to then
         - `limit`: At most N messages; by default 20; 0: all
         - `offset`: Pass over the N best answers
         """
-        return self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "like": like, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "since": since, "until": until, "limit": limit, "offset": offset})
+        return self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "like": like, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "note": note, "setting": setting, "since": since, "until": until, "limit": limit, "offset": offset})
 
     def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None, within: Optional[str] = None, directory: Optional[str] = None) -> types.ReadAnswer:
         """Gives messages word for word with what stands around them, hidden ones among them.
@@ -211,7 +217,7 @@ class Methods:
         - `role`: Only messages of this role
         - `tool`: Only messages that call this tool, or answer such a call
         - `exact_ids`: Compare the ids of tool calls as well
-        - `format`: The provider whose cache is asked about: openai, responses, anthropic or text
+        - `format`: The provider whose cache is asked about: openai, responses, anthropic, gemini or text
         - `sent`: Compare the requests of two replies as they were sent
         """
         return self._ask("diff", {"before": before, "after": after, "role": role, "tool": tool, "exact_ids": exact_ids, "format": format, "sent": sent})
@@ -230,6 +236,19 @@ class Methods:
         """
         return self._ask("cost", {"rev": rev, "by": by, "misses": misses, "all": all, "check": check, "limit": limit, "since": since, "until": until})
 
+    def stats(self, revs: Optional[List[str]] = None, *, by: Optional[StatsBy] = None, edits: Optional[bool] = None, all: Optional[bool] = None, limit: Optional[int] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None) -> types.StatsAnswer:
+        """Show what was done: time at work, prompts, calls, edits.
+
+        - `revs`: Only what is on the path to this commit; several are rows of their own
+        - `by`: The grouping of the rows; session unless given
+        - `edits`: The newest edits of files instead, each with its prompt
+        - `all`: In a repository where each directory has a HEAD of its own: of all directories
+        - `limit`: At most N rows; 0: all. By default 20 edits, or all of anything else
+        - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
+        - `until`: Only up to then
+        """
+        return self._ask("stats", {"revs": revs, "by": by, "edits": edits, "all": all, "limit": limit, "since": since, "until": until})
+
     def cache(self, rev: Optional[str] = None) -> types.CacheAnswer:
         """Says whether the provider's prompt cache still has the context.
 
@@ -240,7 +259,7 @@ class Methods:
     def _compile(self, format: Optional[str] = None, *, rev: Optional[str] = None, for_: Optional[str] = None, request: Optional[bool] = None, strict: Optional[bool] = None, verify: Optional[bool] = None) -> types.CompileAnswer:
         """Print the request that a model would be sent.
 
-        - `format`: openai, responses, anthropic or text
+        - `format`: openai, responses, anthropic, gemini or text
         - `rev`: The commit whose context is compiled; HEAD unless given
         - `for_`: The request that this reply answered
         - `request`: Add model, limits and tools, from the settings
@@ -354,16 +373,17 @@ class Methods:
         """
         return self._ask("truncate", {"keep": keep, "fraction": fraction, "to_budget": to_budget, "by_our_count": by_our_count, "drop_first": drop_first, "marker": marker, "marker_role": marker_role, "no_marker": no_marker, "dry_run": dry_run})
 
-    def compact(self, message: Optional[str] = None, *, strict: Optional[bool] = None, keep: Optional[int] = None, dry_run: Optional[bool] = None, range: Optional[str] = None) -> types.Changed:
+    def compact(self, message: Optional[str] = None, *, strict: Optional[bool] = None, keep: Optional[int] = None, to: Optional[Union[str, float]] = None, dry_run: Optional[bool] = None, range: Optional[str] = None) -> types.Changed:
         """Replace a span of messages with a summary.
 
         - `message`: The summary
         - `strict`: Refuse a summary that lacks a prompt, an open point or a pin
         - `keep`: Leave out the newest N messages
+        - `to`: Summarise the oldest messages, as few as bring the context down to this: tokens, or a share of budget.max
         - `dry_run`: Change nothing; say what would go
         - `range`: The span, both ends included
         """
-        return self._ask("compact", {"message": message, "strict": strict, "keep": keep, "dry_run": dry_run, "range": range})
+        return self._ask("compact", {"message": message, "strict": strict, "keep": keep, "to": to, "dry_run": dry_run, "range": range})
 
     def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None, purge: Optional[bool] = None, force: Optional[bool] = None) -> types.ClearAnswer:
         """Hide everything but the system messages, to start over.
@@ -751,7 +771,7 @@ class AsyncMethods:
         """
         return await self._ask("status", {"verbose": verbose})
 
-    async def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, op: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, grep: Optional[str] = None, regex: Optional[bool] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, author: Optional[str] = None, running: Optional[bool] = None, reverse: Optional[bool] = None, file: Optional[str] = None, files: Optional[bool] = None, requests: Optional[bool] = None) -> types.LogAnswer:
+    async def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, op: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, grep: Optional[str] = None, regex: Optional[bool] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, author: Optional[str] = None, note: Optional[str] = None, model: Optional[str] = None, setting: Optional[str] = None, pinned: Optional[bool] = None, running: Optional[bool] = None, reverse: Optional[bool] = None, file: Optional[str] = None, files: Optional[bool] = None, requests: Optional[bool] = None) -> types.LogAnswer:
         """List commits, newest first.
 
         - `rev`: Where to begin, instead of HEAD; A..B: the commits from A to B
@@ -765,13 +785,17 @@ class AsyncMethods:
         - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
         - `until`: Only up to then
         - `author`: Only commits whose author has this in their name, program or run, whatever its case
+        - `note`: Only commits with a note that has this in it, whatever its case
+        - `model`: Only replies of a model with this in its name, whatever its case
+        - `setting`: Only commits that set this: a request setting, or KEY=VALUE
+        - `pinned`: Only messages that are pinned
         - `running`: Only what started agents and shells in the background that have no end in the session
         - `reverse`: Oldest first
         - `file`: Each edit of this file, by its path or the end of it
         - `files`: The files that were edited, and how many lines came and went
         - `requests`: The requests that the client sent, newest first
         """
-        return await self._ask("log", {"rev": rev, "limit": limit, "op": op, "role": role, "prompts": prompts, "tool": tool, "grep": grep, "regex": regex, "since": since, "until": until, "author": author, "running": running, "reverse": reverse, "file": file, "files": files, "requests": requests})
+        return await self._ask("log", {"rev": rev, "limit": limit, "op": op, "role": role, "prompts": prompts, "tool": tool, "grep": grep, "regex": regex, "since": since, "until": until, "author": author, "note": note, "model": model, "setting": setting, "pinned": pinned, "running": running, "reverse": reverse, "file": file, "files": files, "requests": requests})
 
     async def show(self, rev: Optional[str] = None, *, image: Optional[str] = None, which: Optional[int] = None, force: Optional[bool] = None) -> types.ShowAnswer:
         """Show one commit in full, or a range.
@@ -792,7 +816,7 @@ class AsyncMethods:
         """
         return await self._ask("context", {"rev": rev, "from": from_, "limit": limit})
 
-    async def find(self, text: str, *, rev: Optional[str] = None, exact: Optional[bool] = None, regex: Optional[bool] = None, like: Optional[bool] = None, context: Optional[int] = None, hidden: Optional[bool] = None, session: Optional[str] = None, here: Optional[bool] = None, directory: Optional[str] = None, role: Optional[str] = None, op: Optional[List[str]] = None, tool: Optional[str] = None, path: Optional[str] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, limit: Optional[int] = None, offset: Optional[int] = None) -> types.FindAnswer:
+    async def find(self, text: str, *, rev: Optional[str] = None, exact: Optional[bool] = None, regex: Optional[bool] = None, like: Optional[bool] = None, context: Optional[int] = None, hidden: Optional[bool] = None, session: Optional[str] = None, here: Optional[bool] = None, directory: Optional[str] = None, role: Optional[str] = None, op: Optional[List[str]] = None, tool: Optional[str] = None, path: Optional[str] = None, note: Optional[str] = None, setting: Optional[str] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, limit: Optional[int] = None, offset: Optional[int] = None) -> types.FindAnswer:
         """Search all messages, hidden ones too.
 
         - `text`: The words to find
@@ -809,12 +833,14 @@ class AsyncMethods:
         - `op`: Only what these brought: append, edit, hide, or a kind of hide as log lists it
         - `tool`: Only calls of this tool, and their results
         - `path`: Only calls that name this file, or the end of its path, and their results
+        - `note`: Only messages of commits with a note that has this in it, whatever its case
+        - `setting`: Only messages of commits that set this: a request setting, or KEY=VALUE
         - `since`: Only from then on: a date, or an age such as 3w
         - `until`: Only up to then
         - `limit`: At most N messages; by default 20; 0: all
         - `offset`: Pass over the N best answers
         """
-        return await self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "like": like, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "since": since, "until": until, "limit": limit, "offset": offset})
+        return await self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "like": like, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "note": note, "setting": setting, "since": since, "until": until, "limit": limit, "offset": offset})
 
     async def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None, within: Optional[str] = None, directory: Optional[str] = None) -> types.ReadAnswer:
         """Gives messages word for word with what stands around them, hidden ones among them.
@@ -882,7 +908,7 @@ class AsyncMethods:
         - `role`: Only messages of this role
         - `tool`: Only messages that call this tool, or answer such a call
         - `exact_ids`: Compare the ids of tool calls as well
-        - `format`: The provider whose cache is asked about: openai, responses, anthropic or text
+        - `format`: The provider whose cache is asked about: openai, responses, anthropic, gemini or text
         - `sent`: Compare the requests of two replies as they were sent
         """
         return await self._ask("diff", {"before": before, "after": after, "role": role, "tool": tool, "exact_ids": exact_ids, "format": format, "sent": sent})
@@ -901,6 +927,19 @@ class AsyncMethods:
         """
         return await self._ask("cost", {"rev": rev, "by": by, "misses": misses, "all": all, "check": check, "limit": limit, "since": since, "until": until})
 
+    async def stats(self, revs: Optional[List[str]] = None, *, by: Optional[StatsBy] = None, edits: Optional[bool] = None, all: Optional[bool] = None, limit: Optional[int] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None) -> types.StatsAnswer:
+        """Show what was done: time at work, prompts, calls, edits.
+
+        - `revs`: Only what is on the path to this commit; several are rows of their own
+        - `by`: The grouping of the rows; session unless given
+        - `edits`: The newest edits of files instead, each with its prompt
+        - `all`: In a repository where each directory has a HEAD of its own: of all directories
+        - `limit`: At most N rows; 0: all. By default 20 edits, or all of anything else
+        - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
+        - `until`: Only up to then
+        """
+        return await self._ask("stats", {"revs": revs, "by": by, "edits": edits, "all": all, "limit": limit, "since": since, "until": until})
+
     async def cache(self, rev: Optional[str] = None) -> types.CacheAnswer:
         """Says whether the provider's prompt cache still has the context.
 
@@ -911,7 +950,7 @@ class AsyncMethods:
     async def _compile(self, format: Optional[str] = None, *, rev: Optional[str] = None, for_: Optional[str] = None, request: Optional[bool] = None, strict: Optional[bool] = None, verify: Optional[bool] = None) -> types.CompileAnswer:
         """Print the request that a model would be sent.
 
-        - `format`: openai, responses, anthropic or text
+        - `format`: openai, responses, anthropic, gemini or text
         - `rev`: The commit whose context is compiled; HEAD unless given
         - `for_`: The request that this reply answered
         - `request`: Add model, limits and tools, from the settings
@@ -1025,16 +1064,17 @@ class AsyncMethods:
         """
         return await self._ask("truncate", {"keep": keep, "fraction": fraction, "to_budget": to_budget, "by_our_count": by_our_count, "drop_first": drop_first, "marker": marker, "marker_role": marker_role, "no_marker": no_marker, "dry_run": dry_run})
 
-    async def compact(self, message: Optional[str] = None, *, strict: Optional[bool] = None, keep: Optional[int] = None, dry_run: Optional[bool] = None, range: Optional[str] = None) -> types.Changed:
+    async def compact(self, message: Optional[str] = None, *, strict: Optional[bool] = None, keep: Optional[int] = None, to: Optional[Union[str, float]] = None, dry_run: Optional[bool] = None, range: Optional[str] = None) -> types.Changed:
         """Replace a span of messages with a summary.
 
         - `message`: The summary
         - `strict`: Refuse a summary that lacks a prompt, an open point or a pin
         - `keep`: Leave out the newest N messages
+        - `to`: Summarise the oldest messages, as few as bring the context down to this: tokens, or a share of budget.max
         - `dry_run`: Change nothing; say what would go
         - `range`: The span, both ends included
         """
-        return await self._ask("compact", {"message": message, "strict": strict, "keep": keep, "dry_run": dry_run, "range": range})
+        return await self._ask("compact", {"message": message, "strict": strict, "keep": keep, "to": to, "dry_run": dry_run, "range": range})
 
     async def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None, purge: Optional[bool] = None, force: Optional[bool] = None) -> types.ClearAnswer:
         """Hide everything but the system messages, to start over.

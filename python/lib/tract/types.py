@@ -134,6 +134,14 @@ class LogParams(TypedDict, total=False):
     """Only up to then"""
     author: Optional[str]
     """Only commits whose author has this in their name, program or run, whatever its case"""
+    note: Optional[str]
+    """Only commits with a note that has this in it, whatever its case"""
+    model: Optional[str]
+    """Only replies of a model with this in its name, whatever its case"""
+    setting: Optional[str]
+    """Only commits that set this: a request setting, or KEY=VALUE"""
+    pinned: bool
+    """Only messages that are pinned"""
     running: bool
     """Only what started agents and shells in the background that have no end in the session"""
     reverse: bool
@@ -210,6 +218,10 @@ class FindParams(_FindParams, total=False):
     """Only calls of this tool, and their results"""
     path: Optional[str]
     """Only calls that name this file, or the end of its path, and their results"""
+    note: Optional[str]
+    """Only messages of commits with a note that has this in it, whatever its case"""
+    setting: Optional[str]
+    """Only messages of commits that set this: a request setting, or KEY=VALUE"""
     since: Optional[Union[str, float]]
     """Only from then on: a date, or an age such as 3w"""
     until: Optional[Union[str, float]]
@@ -323,7 +335,7 @@ class DiffParams(TypedDict, total=False):
     exact_ids: bool
     """Compare the ids of tool calls as well"""
     format: Optional[str]
-    """The provider whose cache is asked about: openai, responses, anthropic or text"""
+    """The provider whose cache is asked about: openai, responses, anthropic, gemini or text"""
     sent: bool
     """Compare the requests of two replies as they were sent"""
 
@@ -377,6 +389,37 @@ class CostParams(TypedDict, total=False):
 
 
 CostBy = Literal["session", "agent", "day", "week", "month", "block", "model", "directory", "project", "client", "account", "tool", "message"]
+"""What a row stands for."""
+
+
+class StatsParams(TypedDict, total=False):
+    """Show what was done: time at work, prompts, calls, edits
+    
+    Time at work is what a model, tools and the user took, with pauses left out. More than 5 minutes before a prompt is a
+    pause. More than an hour before a reply or a result is one, too. Sub-agents count with their session, and what runs
+    side by side counts once. A call failed where its tool reports an error. A call without a result was interrupted. A
+    message that a copy of a session repeats counts with the original.
+    
+    It counts all that sessions, branches and tags lead to. With REV, it counts what is on the path to it. Several
+    revisions get a column each. Where each directory has a HEAD of its own, it counts this directory. `all` counts
+    everything. Days and hours are those of the local time zone. Tokens are what providers counted."""
+    revs: List[str]
+    """Only what is on the path to this commit; several are rows of their own"""
+    by: Optional[StatsBy]
+    """The grouping of the rows; session unless given"""
+    edits: bool
+    """The newest edits of files instead, each with its prompt"""
+    all: bool
+    """In a repository where each directory has a HEAD of its own: of all directories"""
+    limit: Optional[int]
+    """At most N rows; 0: all. By default 20 edits, or all of anything else"""
+    since: Optional[Union[str, float]]
+    """Only from then on: a date, or an age such as 3w or '2 days ago'"""
+    until: Optional[Union[str, float]]
+    """Only up to then"""
+
+
+StatsBy = Literal["session", "hour", "day", "weekday", "week", "month", "tool", "file", "project", "client"]
 """What a row stands for."""
 
 
@@ -639,7 +682,7 @@ class TruncateParams(TypedDict, total=False):
 class CompactParams(TypedDict, total=False):
     """Replace a span of messages with a summary
     
-    Without `keep` or a range, the span is everything but the system messages. Pinned messages stay, and
+    Without `keep`, `to` or a range, the span is everything but the system messages. Pinned messages stay, and
     so do calls that wait for a result. undo brings the messages back, and so does restore later. See also: prune (tool
     outputs), drop (messages you name), truncate (the oldest), clear (everything)."""
     message: Optional[str]
@@ -648,6 +691,8 @@ class CompactParams(TypedDict, total=False):
     """Refuse a summary that lacks a prompt, an open point or a pin"""
     keep: Optional[int]
     """Leave out the newest N messages"""
+    to: Optional[Union[str, float]]
+    """Summarise the oldest messages, as few as bring the context down to this: tokens, or a share of budget.max"""
     dry_run: bool
     """Change nothing; say what would go"""
     range: Optional[str]
@@ -696,7 +741,7 @@ class RedactParams(TypedDict, total=False):
 class UndoParams(TypedDict, total=False):
     """Reverse the last command, whatever it was
     
-    All refs that the command moved go back at once. A second undo reverses the command before it. The last command is
+    All refs that the command moved go back at once, those of all files of an import, too. A second undo reverses the command before it. The last command is
     the last one that was typed in this repository. In the repository of a home it is the last one typed in this
     directory. On a server it is your last one. Imports by a watch, a hook or an agent were not typed. OP is a number
     from reflog: only that command is reversed, and only if nothing that it moved has moved since. On a server, what
@@ -2433,6 +2478,102 @@ class StatedSessionCost(TypedDict):
     """By its client, in US dollars."""
     listed: float
     """By the list, in US dollars: what has no price there is not in it."""
+
+
+class _StatsAnswer(TypedDict):
+    """What was done."""
+    total: StatsRow
+    """All of it."""
+    rows: List[StatsRow]
+    """The rows: times in their order, revisions as they were given, anything else by time at work, tools by calls, files
+    by edits."""
+    left_out: int
+    """How many rows or edits `limit` leaves out."""
+
+
+class StatsAnswer(_StatsAnswer, total=False):
+    """What was done."""
+    edits: List[StatsEdit]
+    """With `edits`, in place of rows: the newest first."""
+    directory: Optional[str]
+    """The directory of which it is alone, where each has a HEAD of its own."""
+
+
+class _StatsRow(TypedDict):
+    """What was done in some sessions, at some time, or with a tool or a file."""
+    name: str
+    """What it is of: a session's ref, a day, a tool, a file, a revision. Empty where none is known. What somebody else
+    wrote: escape it before it is shown."""
+    sessions: int
+    """How many sessions had a part in it."""
+    prompts: int
+    """How many prompts the user typed; of a tool or a file, for how many it was used."""
+    replies: int
+    """How many replies there were."""
+    calls: int
+    """How many calls of tools."""
+    failed: int
+    """How many of these failed."""
+    interrupted: int
+    """How many have no result: they were interrupted, or still run."""
+    edits: int
+    """How many edits of files did not fail."""
+    files: int
+    """In how many files."""
+    lines_added: int
+    """How many lines came."""
+    lines_removed: int
+    """How many went."""
+    active_ms: int
+    """How long sessions were at work, in milliseconds. Pauses are left out."""
+    model_ms: int
+    """How long models wrote, in milliseconds. Agents that run side by side count each."""
+    tools_ms: int
+    """How long tools ran; likewise."""
+    user_ms: int
+    """How long the user read and wrote; likewise."""
+    input_tokens: int
+    """The input that providers counted, in tokens."""
+    output_tokens: int
+    """The output that they counted, in tokens."""
+
+
+class StatsRow(_StatsRow, total=False):
+    """What was done in some sessions, at some time, or with a tool or a file."""
+    title: Optional[str]
+    """Of a session: its title. What somebody else wrote."""
+    first_ms: Optional[int]
+    """The first time that is known, in milliseconds since 1970."""
+    last_ms: Optional[int]
+    """The last."""
+
+
+class _StatsEdit(TypedDict):
+    """An edit of a file."""
+    commit: str
+    """The commit of the message that made it."""
+    tool: str
+    """The tool. What somebody else wrote."""
+    path: str
+    """The file, as the call spells it. What somebody else wrote."""
+    outcome: str
+    """What came of it: done, failed, or unanswered."""
+    lines_added: int
+    """How many lines came."""
+    lines_removed: int
+    """How many went."""
+
+
+class StatsEdit(_StatsEdit, total=False):
+    """An edit of a file."""
+    time_ms: Optional[int]
+    """When, in milliseconds since 1970."""
+    session: Optional[str]
+    """The session, by its ref."""
+    prompt: Optional[str]
+    """The commit of the prompt that it was made for."""
+    prompt_preview: Optional[str]
+    """A line of that prompt. What somebody else wrote."""
 
 
 class CacheAnswer(TypedDict):
