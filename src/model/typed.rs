@@ -115,6 +115,11 @@ pub fn typed_command(text: &str) -> Option<String> {
     Some(format!("{name} {arguments}").trim_end().to_owned())
 }
 
+/// How a prompt begins that stands for a session's title: of a command what was typed.
+pub fn as_title(preview: &str) -> String {
+    typed_command(preview).unwrap_or_else(|| preview.to_owned())
+}
+
 /// The name of the tag that a text begins with.
 fn tag(text: &str) -> Option<&str> {
     let rest = text.strip_prefix('<')?;
@@ -262,5 +267,22 @@ mod tests {
         assert!(!said("[SYSTEM NOTIFICATION - NOT USER INPUT]\nA task ended").is_typed());
         assert!(!Message::attached("file", vec![Part::text("Mend it")]).is_typed());
         assert!(!Message::text(Role::User, PURGED).is_typed());
+    }
+
+    #[test]
+    fn a_command_stands_for_its_session_as_it_was_typed() {
+        let command = "<command-message>mill is running…</command-message> <command-name>/mill</command-name>";
+        for (preview, title) in [
+            (command.to_owned(), "/mill"),
+            (
+                format!("{command} <command-args>all of it</command-args>"),
+                "/mill all of it",
+            ),
+            // A preview ends somewhere.
+            (format!("{command} <command-args>all of"), "/mill all of"),
+            ("Mend the <mill>.".to_owned(), "Mend the <mill>."),
+        ] {
+            assert_eq!(as_title(&preview), title, "{preview}");
+        }
     }
 }

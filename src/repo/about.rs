@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::model::{HideKind, Millis, Role};
+use crate::model::{HideKind, Millis, Role, as_title};
 use crate::repo::outline::Outline;
 use crate::repo::repository::Repo;
 use crate::repo::{load, path, prompts};
@@ -85,7 +85,7 @@ impl About {
             title: session.title,
             tool,
             cwd: session.cwd,
-            prompt: prompt.map(|row| row.preview.clone()),
+            prompt: prompt.map(|row| as_title(&row.preview)),
             last: newest.iter().find_map(|row| row.commit.time),
             messages: outline.visible().len(),
             hidden: outline.all().len() - outline.visible().len(),

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
-use crate::model::{Encoding, HideKind, Millis, RefName, RefValue, Role, TokenCount, Total};
+use crate::model::{
+    Encoding, HideKind, Millis, RefName, RefValue, Role, TokenCount, Total, as_title,
+};
 use crate::repo::by_branch;
 use crate::repo::call::{Call, On};
 use crate::repo::copies::is_written;
@@ -489,10 +491,10 @@ fn first_prompts(view: &dyn View, mut open: Vec<&mut BranchRow>) -> Result<()> {
         for ((at, _, content), is_typed) in said.into_iter().zip(typed) {
             let preview = &shown[&content].preview;
             if is_typed && done.insert(at) {
-                open[at].prompt = Some(preview.clone());
+                open[at].prompt = Some(as_title(preview));
             }
             // What a tool puts before it is better than nothing.
-            open[at].prompt.get_or_insert_with(|| preview.clone());
+            open[at].prompt.get_or_insert_with(|| as_title(preview));
         }
         let rest = open.into_iter().enumerate();
         let rest = rest.filter(|(at, _)| !done.contains(at));
