@@ -294,7 +294,10 @@ fn told<T: Debug>(answer: Result<T, Error>) -> Result<String, Error> {
 fn is_refusal(error: &Error) -> bool {
     matches!(
         error,
-        Error::Damaged { .. } | Error::ForeignDatabase { .. } | Error::NewerDatabase { .. }
+        Error::Damaged { .. }
+            | Error::ForeignDatabase { .. }
+            | Error::OlderDatabase { .. }
+            | Error::NewerDatabase { .. }
     )
 }
 
