@@ -5,6 +5,7 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 
 use crate::compile::ids::{IdRule, Ids};
+use crate::model::pairs::answered;
 use crate::model::{Message, Part, Role};
 use crate::wire::{Repair, Repairs};
 
@@ -162,7 +163,7 @@ pub fn unpaired<M: Borrow<Message>>(messages: &[M]) -> Vec<(usize, usize)> {
 }
 
 /// All calls in order, each with its result: a result pairs with the nearest earlier unanswered
-/// call of its id, or, if there is none, with one that it stands right behind. And the results that are left.
+/// call of its id, in a message with the first of them, or, if there is none, with one that it stands right behind. And the results that are left.
 fn pair<'a, M: Borrow<Message>>(
     messages: &'a [M],
     before: usize,
@@ -211,7 +212,9 @@ fn pair<'a, M: Borrow<Message>>(
                         found,
                     };
                     found += 1;
-                    let Some(answered) = open.get_mut(call.as_str()).and_then(Vec::pop) else {
+                    let waiting = open.get_mut(call.as_str());
+                    let of_message = |call: &usize| calls[*call].message;
+                    let Some(answered) = waiting.and_then(|them| answered(them, of_message)) else {
                         let behind = latest_calls.filter(|_| latest_spoken == latest_calls);
                         stray.push((behind, given));
                         continue;

@@ -43,6 +43,16 @@ pub struct Pairs {
     groups: Groups,
 }
 
+/// Takes the call that a result of its id answers out of those that wait: of the nearest message with any, the first.
+/// Tools answer the calls of one message in their order.
+pub(crate) fn answered<C>(waiting: &mut Vec<C>, message_of: impl Fn(&C) -> usize) -> Option<C> {
+    let nearest = message_of(waiting.last()?);
+    let first = waiting
+        .iter()
+        .position(|call| message_of(call) == nearest)?;
+    Some(waiting.remove(first))
+}
+
 impl Pairs {
     /// Pairs the calls and results of messages in order.
     pub fn new(links: &[Links]) -> Self {
@@ -51,7 +61,8 @@ impl Pairs {
         for (at, links) in links.iter().enumerate() {
             // Results first: a call in the same message is not an earlier one.
             for (nth, id) in links.results.iter().enumerate() {
-                if let Some(call) = waiting.get_mut(id.as_str()).and_then(Vec::pop) {
+                let waiting = waiting.get_mut(id.as_str());
+                if let Some(call) = waiting.and_then(|them| answered(them, |call| call.0)) {
                     let result = (at, nth);
                     pairs.push(Pair { call, result });
                 }
@@ -179,5 +190,24 @@ mod tests {
             links(&[], &["a", "b"]),
         ]);
         assert_eq!(pairs.group_of(0), [0, 1, 2]);
+    }
+
+    #[test]
+    fn calls_of_one_message_with_one_id_are_answered_in_their_order() {
+        let pairs = Pairs::new(&[
+            links(&["a"], &[]),
+            links(&["a", "a"], &[]),
+            links(&[], &["a", "a"]),
+            links(&[], &["a"]),
+        ]);
+        let paired: Vec<_> = pairs
+            .pairs()
+            .iter()
+            .map(|pair| (pair.call, pair.result))
+            .collect();
+        assert_eq!(
+            paired,
+            [((1, 0), (2, 0)), ((1, 1), (2, 1)), ((0, 0), (3, 0))]
+        );
     }
 }

@@ -383,6 +383,58 @@ fn check(request: &Value, provider: Provider) -> Vec<String> {
     }
 }
 
+/// Some models give several calls of one reply the same id.
+#[test]
+fn results_of_one_id_answer_the_calls_of_a_reply_in_their_order() {
+    let call = |n: u8| Part::ToolCall {
+        id: "c1".to_owned(),
+        name: "read".to_owned(),
+        arguments: format!("{{\"n\":{n}}}"),
+        kind: None,
+    };
+    let result = |text: &str| Part::ToolResult {
+        call: "c1".to_owned(),
+        content: vec![Part::text(text)],
+        is_error: false,
+    };
+    let reply = Message {
+        parts: vec![call(1), call(2)],
+        ..Message::text(Role::Assistant, "")
+    };
+    let answer = |text| Message {
+        parts: vec![result(text)],
+        ..Message::text(Role::Tool, "")
+    };
+    let messages = [
+        Message::text(Role::User, "Go on."),
+        reply,
+        answer("one"),
+        answer("two"),
+    ];
+    let openai: Value =
+        serde_json::from_str(&compiled(&messages, Provider::OpenAi).payload).expect("JSON");
+    for (at, text) in ["one", "two"].into_iter().enumerate() {
+        let (call, given) = (
+            &openai["messages"][1]["tool_calls"][at],
+            &openai["messages"][2 + at],
+        );
+        assert_eq!(
+            (&call["id"], &given["content"]),
+            (&given["tool_call_id"], &Value::from(text))
+        );
+    }
+    let anthropic: Value =
+        serde_json::from_str(&compiled(&messages, Provider::Anthropic).payload).expect("JSON");
+    for (at, text) in ["one", "two"].into_iter().enumerate() {
+        let (call, given) = (
+            &anthropic["messages"][1]["content"][at],
+            &anthropic["messages"][2]["content"][at],
+        );
+        assert_eq!(call["id"], given["tool_use_id"]);
+        assert!(given["content"].to_string().contains(text), "{given}");
+    }
+}
+
 proptest! {
     #![proptest_config(crate::conditions::laws(1024))]
 

@@ -3,10 +3,25 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{call_of, cut_off};
+use crate::model::pairs::answered;
 use crate::model::{Message, Part};
 
 /// A part by its message's place and its own.
 type Place = (usize, usize);
+
+/// A call that waits: its place, where it is among these messages, and its kind.
+type Open = (Option<Place>, Option<String>);
+
+/// The call that an output of its id answers, taken out of those that wait.
+fn answering(waiting: Option<&mut Vec<Open>>) -> Option<Open> {
+    let waiting = waiting?;
+    match waiting.last()?.0 {
+        Some(_) => answered(waiting, |(place, _)| {
+            place.map_or(usize::MAX, |place| place.0)
+        }),
+        None => waiting.pop(),
+    }
+}
 
 /// The calls and outputs of some messages.
 #[derive(Default)]
@@ -28,7 +43,6 @@ impl OutputPairs {
         calls: fn(&Message, &Part) -> bool,
     ) -> Self {
         let mut pairs = Self::default();
-        type Open = (Option<Place>, Option<String>);
         let mut open: HashMap<String, Vec<Open>> = HashMap::new();
         for (id, kind) in before {
             open.entry(id).or_default().push((None, kind));
@@ -42,7 +56,7 @@ impl OutputPairs {
                             open.entry(id).or_default().push(call);
                         }
                     }
-                    Part::ToolResult { call, .. } => match open.get_mut(call).and_then(Vec::pop) {
+                    Part::ToolResult { call, .. } => match answering(open.get_mut(call)) {
                         Some((_, kind)) => {
                             pairs.kinds.extend(kind.map(|kind| ((at, index), kind)));
                         }
