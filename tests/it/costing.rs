@@ -717,6 +717,25 @@ fn spellings_of_a_directory_are_one_row_and_worktrees_and_links_one_project() {
     assert!(months.starts_with("2026-11  7"), "{months}");
 }
 
+/// By a name, where the system has a list of zones, and by a rule.
+#[test]
+fn days_are_those_of_the_users_zone() {
+    let sandbox = Sandbox::new();
+    sandbox.write("late.jsonl", ran_in("/home/ada/mill", 1, "2026-11-20"));
+    sandbox.ok(&["import", "late.jsonl"]);
+    let day = |zone: &str| {
+        let mut command = sandbox.command(&["cost", "--by", "day"]);
+        let told = command.env("TZ", zone).output().expect("it runs").stdout;
+        String::from_utf8_lossy(&told)[..10].to_owned()
+    };
+    assert_eq!(day("UTC"), "2026-11-20");
+    let has_zones = std::path::Path::new("/usr/share/zoneinfo/Pacific/Kiritimati").exists();
+    let zones = [("XYZ-14", true), ("Pacific/Kiritimati", has_zones)];
+    for (zone, _) in zones.into_iter().filter(|(_, is_known)| *is_known) {
+        assert_eq!(day(zone), "2026-11-21", "{zone}");
+    }
+}
+
 #[test]
 fn several_homes_of_a_client_are_named_with_commas_between() {
     let sandbox = Sandbox::new();
