@@ -102,11 +102,7 @@ impl Repo {
                 .iter()
                 .filter_map(|(name, row)| Some((name.to_string(), row.cwd.clone()?)))
                 .collect();
-            let mut paths = vec![(session.as_ref().map(|(name, _)| name.clone()), *tip)];
-            if let Some((session, _)) = &session {
-                let agents = load::tips(view, &format!("{session}/"))?.into_iter();
-                paths.extend(agents.map(|(name, tip)| (Some(name), tip)));
-            }
+            let paths = vec![(session.map(|(name, _)| name), *tip)];
             return each_of(view, paths, &directories, &mut each);
         }
         let copies = Copies::of(view);

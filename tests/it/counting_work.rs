@@ -112,7 +112,7 @@ fn time_at_work_leaves_pauses_out_and_calls_say_what_came_of_them() {
     ");
     insta::assert_snapshot!(sandbox.tract(&["stats", "--since", "2026-03-15"]), @r"
     --- stderr
-    No messages of that time
+    No messages
     ");
 }
 

@@ -58,8 +58,9 @@ fn tell(made: &MadeDataset, app: &mut App) {
         app.ui.notice(what);
     }
     if report.left_out > 0 {
-        let count = plural(report.left_out, "picture, file or block");
-        app.ui.notice(format!("not in the rows: {count}"));
+        let count = plural(report.left_out, "part");
+        let what = "pictures, files, blocks of one provider";
+        app.ui.notice(format!("not in the rows: {count} ({what})"));
     }
     if report.rows == 0 {
         app.ui

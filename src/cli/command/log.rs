@@ -50,8 +50,8 @@ Example:
   tract log -p -3              the newest three, with their texts
   tract log --tool bash -n 0   the input and output of bash
   tract log --prompts --since 2d --reverse
-  tract log --running              agents and shells in the background without an end
                                what the user asked in the last two days, oldest first
+  tract log --running          agents and shells in the background without an end
   tract log --grep 'parse_conf(' main
   tract log --author mara -n 0 what Mara committed
   tract log --file src/parse.rs

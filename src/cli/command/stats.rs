@@ -49,7 +49,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 /// A row for each thing, and one for all. A name that may be long stands last.
 fn rows(answer: &StatsAnswer, by: StatsBy, app: &mut App) -> Result<()> {
     if answer.total.replies + answer.total.prompts + answer.total.calls == 0 {
-        app.ui.status("No messages of that time");
+        app.ui.status("No messages");
         return Ok(());
     }
     let width = app.ui.width_cols();
@@ -249,7 +249,7 @@ fn side_by_side(runs: &[StatsRow], app: &mut App) -> Result<()> {
 /// The newest edits: when, where, what, and for which prompt.
 fn edits(answer: &StatsAnswer, app: &mut App) -> Result<()> {
     if answer.edits.is_empty() {
-        app.ui.status("No call edited a file in that time");
+        app.ui.status("No call edited a file");
         return Ok(());
     }
     let (calendar, width) = (app.calendar(), app.ui.width_cols());

@@ -106,7 +106,7 @@ impl SessionReplies {
 /// All that was billed: what replies show, and what none shows.
 #[derive(Debug, Default)]
 pub struct Billing {
-    /// The replies, as [`Repo::billed`] gives them.
+    /// The replies, as [`crate::repo::Repo::billed`] gives them.
     pub replies: Vec<BilledReply>,
     /// What clients say that their sessions cost, where the list of prices says otherwise: a session's replies, those of
     /// its sub-agents, and what else its client counts.
