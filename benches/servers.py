@@ -260,7 +260,7 @@ done | "$TRACT" record -q --format claude-stream --as "$BRANCH" 2>&1 >/dev/null;
     "api": """
 i=0
 while [ $i -lt $COUNT ]; do
-    echo "{\\"id\\":$i,\\"method\\":\\"commit\\",\\"params\\":{\\"role\\":\\"user\\",\\"text\\":\\"$WRITER.$i $TEXT\\"}}"
+    echo "{\\"id\\":$i,\\"method\\":\\"commit\\",\\"params\\":{\\"role\\":\\"user\\",\\"message\\":\\"$WRITER.$i $TEXT\\"}}"
     i=$((i + 1))
 done >"$SAID"
 "$TRACT" --on "$BRANCH" api <"$SAID" |
@@ -362,6 +362,7 @@ def judged(repository, name, loop, branches, told, count):
             odd.add(error)
     if odd:
         note(f"{name}: {len(odd)} kinds of errors, such as {sorted(odd, key=str)[:3]}")
+    hold(done, f"{name}: nobody committed anything")
     codes = "; ".join(f"{many:,} × {kind}" for kind, many in sorted(counted.items()))
     return len(here), len(done), len(lost), others, codes
 
