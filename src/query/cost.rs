@@ -82,7 +82,7 @@ impl Repo {
             billed.add_kept(session, directory, replies)?;
         }
         let (fronts, stated) = (billed.known.copies.fronts(), stated_here(&*view)?);
-        let billing = Billing::of(billed.done(), stated, reader.sums(), prices);
+        let billing = Billing::of(billed.done(), stated, &reader.sums(), prices);
         let read = reader.read(&fronts, &billing.others);
         drop(view);
         self.keep_paths(&read, purge);

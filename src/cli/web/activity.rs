@@ -6,7 +6,7 @@ use tract::render::html::{CostPage, CostPlot, CostTable, PlotBar, TableRow};
 use tract::render::{Calendar, grouped, percent, plural, rounded, stretch};
 use tract::repo::{On, Repo};
 
-use super::cost::{name, views};
+use super::cost::{TIMES, name, views};
 use super::site::Opened;
 use super::{Answer, Asked, Site, session_address};
 use crate::cli::billed::NOBODY;
@@ -26,26 +26,9 @@ const VIEWS: [(&str, &str); 9] = [
     ("file", "By file"),
     ("edits", "Newest edits"),
 ];
-/// From when on: the word in the address, and what it is called.
-const TIMES: [(&str, &str); 4] = [
-    ("", "All"),
-    ("30d", "30 days"),
-    ("7d", "7 days"),
-    ("1d", "One day"),
-];
-
 /// The page of what was done.
 pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
-    if let Some(id) = asked.value("id") {
-        return site.open(id, |opened| {
-            page(site, asked, opened.repo, opened.app, Some(opened))
-        });
-    }
-    let app = site.app();
-    match site.repo(&app)? {
-        Some(repo) => page(site, asked, &repo, &app, None),
-        None => Err(Failure::refused("there is no repository here")),
-    }
+    site.page_about(asked, page)
 }
 
 fn page(

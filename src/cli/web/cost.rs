@@ -27,7 +27,7 @@ const MODELS: [&str; 5] = ["m0", "m1", "m2", "m3", "m4"];
 /// The views of costs: the word in the address, and what it is called.
 const VIEWS: [(&str, &str); 3] = [("", "Cost"), ("tool", "By tool"), ("cache", "Cache")];
 /// From when on: the word in the address, and what it is called.
-const TIMES: [(&str, &str); 4] = [
+pub const TIMES: [(&str, &str); 4] = [
     ("", "All"),
     ("30d", "30 days"),
     ("7d", "7 days"),
@@ -49,16 +49,7 @@ struct Costs<'a> {
 
 /// The page of what replies cost.
 pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
-    if let Some(id) = asked.value("id") {
-        return site.open(id, |opened| {
-            page(site, asked, opened.repo, opened.app, Some(opened))
-        });
-    }
-    let app = site.app();
-    match site.repo(&app)? {
-        Some(repo) => page(site, asked, &repo, &app, None),
-        None => Err(Failure::refused("there is no repository here")),
-    }
+    site.page_about(asked, page)
 }
 
 fn page(

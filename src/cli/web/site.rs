@@ -170,6 +170,24 @@ impl Site {
         &self.0.ledger
     }
 
+    /// The page of the conversation that an address names, or of all in the repository.
+    pub fn page_about<T>(
+        &self,
+        asked: &Asked,
+        page: fn(&Self, &Asked, &Repo, &App, Option<&Opened<'_>>) -> Result<T>,
+    ) -> Result<T> {
+        if let Some(id) = asked.value("id") {
+            return self.open(id, |opened| {
+                page(self, asked, opened.repo, opened.app, Some(opened))
+            });
+        }
+        let app = self.app();
+        match self.repo(&app)? {
+            Some(repo) => page(self, asked, &repo, &app, None),
+            None => Err(Failure::refused("there is no repository here")),
+        }
+    }
+
     /// Does something with the conversation that is called so in addresses: `TOOL/ID` for a session, else a branch, or
     /// anything that names a commit. One that the repository doesn't hold is read into memory, and held there by whoever
     /// shows it: `act` is not to wait for anything.

@@ -48,39 +48,39 @@ pub(super) struct PathReplies {
 pub(super) struct PathReader<'v> {
     view: &'v dyn View,
     prices: &'v Prices,
-    kept: HashMap<String, KeptBill>,
+    /// The rows that make sense, with what stands in front of the replies in each.
+    kept: HashMap<RefName, (KeptBill, PathHead)>,
     details: OnceCell<HashMap<CommitHash, UsageDetail>>,
     read: Vec<(RefName, CommitHash, PathReplies)>,
-    sums: HashMap<RefName, Vec<OtherSum>>,
 }
 
 impl<'v> PathReader<'v> {
     /// Tells `copies` what was read of sessions' files before.
     pub(super) fn of(view: &'v dyn View, prices: &'v Prices, copies: &Copies<'_>) -> Result<Self> {
-        let kept = view.kept_bills(None)?;
-        for bill in &kept {
+        let mut kept = HashMap::new();
+        for bill in view.kept_bills(None)? {
             let head = Unpacking::of(&bill.replies).and_then(|mut all| all.head());
-            let front = head.and_then(|head| head.front);
-            if let (Some(front), Ok(name)) = (front, bill.name.parse()) {
-                copies.has_read(name, front);
+            if let (Some(head), Ok(name)) = (head, bill.name.parse::<RefName>()) {
+                if let Some(front) = &head.front {
+                    copies.has_read(name.clone(), front.clone());
+                }
+                kept.insert(name, (bill, head));
             }
         }
-        let kept = kept.into_iter();
         Ok(Self {
             view,
             prices,
-            kept: kept.map(|bill| (bill.name.clone(), bill)).collect(),
+            kept,
             details: OnceCell::new(),
             read: Vec::new(),
-            sums: HashMap::new(),
         })
     }
 
     /// The replies on the path to where a ref leads.
     pub(super) fn replies(&mut self, name: &RefName, tip: &CommitHash) -> Result<Vec<PathReply>> {
         let tag = self.prices.tag();
-        let kept = self.kept.get(name.as_str());
-        let known = kept.and_then(|bill| Some((bill.tip, unpacked(&bill.replies)?)));
+        let kept = self.kept.get(name);
+        let known = kept.and_then(|(bill, _)| Some((bill.tip, unpacked(&bill.replies)?)));
         let (after, mut path) = match known {
             Some((at, path)) if at == *tip || self.view.is_ancestor(&at, tip)? => (Some(at), path),
             _ => (None, PathReplies::default()),
@@ -91,10 +91,6 @@ impl<'v> PathReader<'v> {
                 reply.price(self.prices);
             }
             path.prices = tag;
-            path.sums.clear();
-        }
-        if !path.sums.is_empty() {
-            self.sums.insert(name.clone(), path.sums.clone());
         }
         if after == Some(*tip) && (is_priced || path.prices.is_none()) {
             return Ok(path.replies);
@@ -123,8 +119,12 @@ impl<'v> PathReader<'v> {
     }
 
     /// What requests of sessions cost that no reply shows, as it was looked up before.
-    pub(super) fn sums(&self) -> &HashMap<RefName, Vec<OtherSum>> {
-        &self.sums
+    pub(super) fn sums(&self) -> HashMap<&RefName, &[OtherSum]> {
+        let tag = self.prices.tag();
+        let priced = self.kept.iter().filter(|(_, (_, head))| head.prices == tag);
+        priced
+            .map(|(name, (_, head))| (name, head.sums.as_slice()))
+            .collect()
     }
 
     /// The paths that are other than they were kept, with what was read of their sessions' files, and what requests of
@@ -141,15 +141,13 @@ impl<'v> PathReader<'v> {
             path.front = fronts.get(name).cloned();
             path.sums = sums_of(name).to_vec();
         }
-        let read: HashSet<&str> = self.read.iter().map(|(name, ..)| name.as_str()).collect();
-        let kept = self.kept.iter();
-        let unread = kept.filter(|(name, _)| !read.contains(name.as_str()));
-        let changed = unread.filter_map(|(name, bill)| {
-            let name: RefName = name.parse().ok()?;
-            let (front, sums) = (fronts.get(&name), sums_of(&name));
-            let known = Unpacking::of(&bill.replies)?.head()?;
+        let read: HashSet<&RefName> = self.read.iter().map(|(name, ..)| name).collect();
+        let tag = self.prices.tag();
+        let unread = self.kept.iter().filter(|(name, _)| !read.contains(name));
+        let changed = unread.filter_map(|(name, (bill, known))| {
+            let (front, sums) = (fronts.get(name), sums_of(name));
             // Without a list of prices, what others cost by one is left as it is.
-            let is_priced = known.prices == self.prices.tag();
+            let is_priced = known.prices == tag;
             if known.front.as_ref() == front && (!is_priced || known.sums == sums) {
                 return None;
             }
@@ -158,7 +156,7 @@ impl<'v> PathReader<'v> {
             if is_priced {
                 path.sums = sums.to_vec();
             }
-            Some((name, bill.tip, path))
+            Some((name.clone(), bill.tip, path))
         });
         let changed: Vec<_> = changed.collect();
         self.read.extend(changed);

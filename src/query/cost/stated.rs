@@ -120,7 +120,7 @@ impl Billing {
     pub(super) fn of(
         replies: Vec<BilledReply>,
         sessions: Vec<(RefName, StatedUsage)>,
-        known: &HashMap<RefName, Vec<OtherSum>>,
+        known: &HashMap<&RefName, &[OtherSum]>,
         prices: &Prices,
     ) -> Self {
         let stated = sessions.iter();
@@ -144,7 +144,7 @@ impl Billing {
         let (mut others, mut costs) = (Vec::new(), Vec::new());
         for (session, says) in &sessions {
             let own = &stated[session.as_str()];
-            let before = known.get(session).map_or(&[][..], Vec::as_slice);
+            let before = known.get(session).copied().unwrap_or_default();
             let sum = |(model, usage): (String, Usage)| {
                 let is_it =
                     |it: &&OtherSum| (&it.model, it.usage, it.time) == (&model, usage, own.last);
