@@ -104,9 +104,27 @@ impl ExportParams {
         self.secrets().leaving(secrets)
     }
 
-    /// The form of a page, where that is asked for and not a session's file.
-    pub fn page(&self) -> Option<PageKind> {
-        self.format.as_deref().and_then(PageKind::named)
+    /// The form of a page, where that is asked for and not a session's file. Without a format, the ending of the file's
+    /// name asks for one, as in `git archive`; not where sessions of the same format end so.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn page(
+        &self,
+        at: &At<'_>,
+        commit: &CommitHash,
+        file: Option<&Path>,
+    ) -> Result<Option<PageKind>, ApiError> {
+        if let Some(name) = &self.format {
+            return Ok(PageKind::named(name));
+        }
+        let kind = file.and_then(PageKind::of_file);
+        if kind != Some(PageKind::Markdown) {
+            return Ok(kind);
+        }
+        let own = session_format(at.repo, commit)?;
+        Ok(kind.filter(|_| own.is_none_or(|format| format.text.is_none())))
     }
 
     /// How the session's file is written.
@@ -147,7 +165,7 @@ impl Method for ExportParams {
     fn act(self, at: &mut At<'_>) -> Result<ExportAnswer, ApiError> {
         let commit = self.commit(at)?;
         let secrets = self.finder(at, &commit)?;
-        if let Some(form) = self.page() {
+        if let Some(form) = self.page(at, &commit, None)? {
             let (of, leaving) = ((at.repo, &commit), self.leaving(&secrets));
             let page = GuardedPage::of(of, Scope::All, form, leaving, &at.calendar())?;
             return Ok(ExportAnswer {

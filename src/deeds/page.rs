@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::path::Path;
 
 use super::{as_read, check_page};
 use crate::error::{Error, Result};
@@ -53,6 +54,14 @@ impl PageKind {
             "html" => Some(Self::Html),
             "markdown" | "md" => Some(Self::Markdown),
             _ => None,
+        }
+    }
+
+    /// The form that the ending of a file's name asks for.
+    pub fn of_file(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "html" | "htm" => Some(Self::Html),
+            ending => Self::named(ending),
         }
     }
 

@@ -36,6 +36,31 @@ fn what_came_later_is_not_in_an_export_of_an_earlier_revision() {
 }
 
 #[test]
+fn the_ending_of_a_file_asks_for_a_page_where_no_format_is_named() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("parallel.jsonl", fixture("claude-code/parallel.jsonl"));
+    sandbox.ok(&["import", "parallel.jsonl"]);
+    let written = |arguments: &[&str], file: &str| {
+        sandbox.ok(&[&["export", "-o", file], arguments].concat());
+        std::fs::read_to_string(sandbox.work().join(file)).expect("written")
+    };
+    assert!(written(&[], "page.html").starts_with("<!"));
+    assert!(written(&[], "page.md").starts_with('#'));
+    assert!(!records(&written(&[], "session.jsonl")).is_empty());
+    let named = written(&["--format", "claude-code"], "named.html");
+    assert!(!records(&named).is_empty());
+
+    // A session that is a file of Markdown stays one.
+    let sandbox = Sandbox::empty();
+    let session = fixture("specstory/session.md");
+    sandbox.write("session.md", &session);
+    sandbox.ok(&["import", "session.md"]);
+    sandbox.ok(&["export", "-o", "again.md"]);
+    let again = std::fs::read_to_string(sandbox.work().join("again.md"));
+    assert_eq!(again.expect("written"), session);
+}
+
+#[test]
 fn a_message_on_top_of_a_sub_agents_file_is_the_sub_agents() {
     let sandbox = Sandbox::empty();
     sandbox.write(

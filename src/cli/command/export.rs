@@ -1,7 +1,7 @@
 //! `tract export`: a session file back out.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tract::Error;
 use tract::deeds::page::GuardedPage;
@@ -16,13 +16,14 @@ use crate::cli::{App, Result, leaks, private};
 Example:
   tract export -o session.jsonl                 in the format that it came in
   tract export HEAD~3 --format openai           to standard output
-  tract export --format html -o session.html    to read, to keep, to share
+  tract export -o session.html                  a page to read, to keep, to share
+  tract export --format markdown -o notes.txt   the same as text
   tract export --redact -o session.jsonl        without the secrets in it
   tract export --anonymous -o session.jsonl     without who and where, too")]
 pub struct Args {
     #[command(flatten)]
     deed: ExportParams,
-    /// The file to write, instead of standard output
+    /// The file to write, instead of standard output; ending in .html or .md, a page
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Overwrite an existing file
@@ -36,10 +37,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let commit = deed.commit(&at)?;
     let secrets = deed.finder(&at, &commit)?;
     let leaving = deed.leaving(&secrets);
-    if let Some(form) = deed.page() {
+    let output = args
+        .output
+        .as_ref()
+        .map(|path| app.path(path))
+        .transpose()?;
+    if let Some(form) = deed.page(&at, &commit, output.as_deref())? {
         drop(at);
         let page = GuardedPage::of((&repo, &commit), Scope::All, form, leaving, &app.calendar())?;
-        return to_read(&page, args, app);
+        return to_read(&page, output.as_deref(), args.force, app);
     }
     let options = deed.options(&at, &commit)?;
     drop(at);
@@ -47,12 +53,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         let mut make = |out: &mut dyn Write| export(&repo, &commit, &options, out);
         Ok(guard((&repo, &commit), leaving, &mut make, out)?)
     };
-    let (done, redacted) = match &args.output {
+    let (done, redacted) = match &output {
         Some(path) => {
-            let path = app.path(path)?;
-            let (done, redacted) = private::write(&path, args.force, guarded)?;
+            let (done, redacted) = private::write(path, args.force, guarded)?;
             let messages = plural(done.untouched + done.written, "message");
-            let (untouched, place) = (grouped(done.untouched), app.short_path(&path));
+            let (untouched, place) = (grouped(done.untouched), app.short_path(path));
             let wrote = format!("Wrote {messages}, {untouched} untouched, to {place}");
             app.ui.status(wrote);
             (done, redacted)
@@ -73,16 +78,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 }
 
 /// Writes a page.
-fn to_read(page: &GuardedPage, args: &Args, app: &mut App) -> Result<()> {
-    match &args.output {
+fn to_read(page: &GuardedPage, output: Option<&Path>, force: bool, app: &mut App) -> Result<()> {
+    match output {
         None => app.ui.out().write_all(&page.bytes)?,
         Some(path) => {
-            let path = app.path(path)?;
-            private::write(&path, args.force, |out| {
-                Ok(out.write_all(&page.bytes).map_err(Error::io(&path))?)
+            private::write(path, force, |out| {
+                Ok(out.write_all(&page.bytes).map_err(Error::io(path))?)
             })?;
             let messages = plural(page.messages as u64, "message");
-            let place = app.short_path(&path);
+            let place = app.short_path(path);
             app.ui.status(format!("Wrote {messages} to {place}"));
         }
     }

@@ -65,6 +65,12 @@ pub fn all(is_talk: bool) -> Vec<Line> {
         ),
         ("t T", "calls off, short, full; thoughts off and on"),
         ("y", "copies the message as it is"),
+        ("d", "hides the message; z brings it back"),
+        (
+            "r",
+            "writes a session for the tool, and says how it goes on",
+        ),
+        ("e", "writes a file: .html or .md to read, else the session"),
         (
             "a",
             "what a compaction took away: of the chosen marker, or the newest",
@@ -91,9 +97,11 @@ pub fn all(is_talk: bool) -> Vec<Line> {
             "brings back what is picked: a hidden message, a marker",
         ),
         (
-            "/resume",
-            "writes a session for the tool, and says how it goes on",
+            "/drop",
+            "hides a message that is picked, or those that are named",
         ),
+        ("/resume", "as r; --in and a tool writes one for that tool"),
+        ("/export FILE", "as e; --redact leaves secrets out"),
         ("/quit", "leaves"),
     ];
     let talk = [

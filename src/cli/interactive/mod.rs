@@ -52,7 +52,7 @@ const POLL: Duration = Duration::from_millis(100);
 /// The same while somebody answers.
 const ANSWER_POLL: Duration = Duration::from_millis(30);
 /// The commands that leave the conversation as it is: they are for every session, and what they say is read at leisure.
-const ASKS: [&str; 2] = ["audit", "resume"];
+const ASKS: [&str; 3] = ["audit", "resume", "export"];
 /// How many operations are listed.
 const OPERATION_LINES: usize = 200;
 
@@ -561,6 +561,7 @@ impl Place {
         // What is seen is meant: not HEAD, where it is elsewhere.
         match name {
             "resume" if words.len() == 1 => arguments.push(self.what.clone()),
+            "export" => arguments.push(self.what.clone()),
             "audit" => arguments.extend(["--within".to_owned(), self.what.clone()]),
             _ => {}
         }

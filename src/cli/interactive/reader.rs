@@ -136,6 +136,8 @@ enum Mode {
     Again,
     /// A message is picked for this command.
     Pick(&'static str),
+    /// The name of a file to write is typed.
+    File,
     /// What is to be said is typed.
     Say,
 }
@@ -264,7 +266,7 @@ impl Reader {
             return Ok(Wish::Cancel);
         }
         match self.mode {
-            Mode::Slash | Mode::Summary | Mode::Again => Ok(self.type_key(key)),
+            Mode::Slash | Mode::Summary | Mode::Again | Mode::File => Ok(self.type_key(key)),
             // Whoever goes on to type has read it.
             Mode::Say if self.sheet.is_some() && matches!(key, Key::Char(_) | Key::Paste(_)) => {
                 self.sheet = None;
@@ -317,6 +319,9 @@ impl Reader {
             Key::Char('Z') | Key::Ctrl('y') => return Ok(Wish::Run(vec!["redo".into()])),
             Key::Char('s') => return Ok(Wish::Choose),
             Key::Char('a') => return self.audited(repo),
+            Key::Char('r') => return Ok(Wish::Run(vec!["resume".into()])),
+            Key::Char('e') => return Ok(self.command(Slash::File)),
+            Key::Char('d') => return self.picked("drop", repo),
             Key::Ctrl('o') => self.other(repo)?,
             Key::Char('n') => self.search_again(Way::Up),
             Key::Char('N') => self.search_again(Way::Down),
@@ -493,7 +498,10 @@ impl Reader {
             (_, Some(number)) => format!(":{number}"),
             ("restore", None) => row.entry.id.to_string(),
             _ => {
-                self.say(Label::Error.of("that message is hidden: nothing to go back to"));
+                self.say(Label::Error.of(match command {
+                    "drop" => "that message is hidden already",
+                    _ => "that message is hidden: nothing to go back to",
+                }));
                 return Ok(Wish::None);
             }
         };
@@ -526,6 +534,14 @@ impl Reader {
             }
             return Wish::Run(vec!["compact".into(), "-m".into(), text.into()]);
         }
+        if mode == Mode::File {
+            let file = text.trim();
+            if file.is_empty() {
+                self.say("no name, nothing was written");
+                return Wish::None;
+            }
+            return Wish::Run(vec!["export".into(), "-o".into(), file.into()]);
+        }
         match slash::parse(text.trim_end(), self.summariser.as_deref()) {
             Some(slash) => return self.command(slash),
             None => self.begin_search(text.strip_prefix('/').unwrap_or(&text)),
@@ -540,6 +556,10 @@ impl Reader {
             Slash::Quit => return Wish::Quit,
             Slash::Summary => {
                 self.mode = Mode::Summary;
+                self.prompt.begin("");
+            }
+            Slash::File => {
+                self.mode = Mode::File;
                 self.prompt.begin("");
             }
             Slash::Pick(command) => self.mode = Mode::Pick(command),
@@ -622,7 +642,7 @@ impl Reader {
     /// The same after a line that was begun there.
     fn left(&self) -> Mode {
         match self.mode {
-            Mode::Summary | Mode::Again => self.home(),
+            Mode::Summary | Mode::Again | Mode::File => self.home(),
             _ => Mode::Reading,
         }
     }

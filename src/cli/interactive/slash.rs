@@ -15,12 +15,14 @@ pub enum Slash {
     Rewind(String),
     /// A message is to be picked for it first.
     Pick(&'static str),
+    /// A file's name is wanted first.
+    File,
     /// Enough.
     Quit,
 }
 
 /// All of them.
-pub const WORDS: [&str; 9] = [
+pub const WORDS: [&str; 11] = [
     "/clear",
     "/compact",
     "/truncate",
@@ -28,7 +30,9 @@ pub const WORDS: [&str; 9] = [
     "/redo",
     "/rewind",
     "/restore",
+    "/drop",
     "/resume",
+    "/export",
     "/quit",
 ];
 
@@ -63,6 +67,10 @@ pub fn parse(line: &str, summariser: Option<&str>) -> Option<Slash> {
         "rewind" if words.len() == 1 && !rest.starts_with('-') => Slash::Rewind(rest.to_owned()),
         "rewind" => run(&["reset"], words),
         "restore" if rest.is_empty() => Slash::Pick("restore"),
+        "drop" if rest.is_empty() => Slash::Pick("drop"),
+        "export" if rest.is_empty() => Slash::File,
+        // What is no option is the file.
+        "export" if !rest.starts_with('-') => run(&["export", "-o"], words),
         "truncate" if rest.bytes().all(|b| b.is_ascii_digit()) && !rest.is_empty() => {
             run(&["truncate", "--keep"], words)
         }
@@ -103,6 +111,13 @@ mod tests {
         );
         assert_eq!(parse("/rewind", None), Some(Slash::Pick("reset")));
         assert_eq!(parse("/restore", None), Some(Slash::Pick("restore")));
+        assert_eq!(parse("/drop", None), Some(Slash::Pick("drop")));
+        assert_eq!(parse("/drop :7 :9", None), run(&["drop", ":7", ":9"]));
+        assert_eq!(parse("/export", None), Some(Slash::File));
+        assert_eq!(
+            parse("/export 'a b.html' --redact", None),
+            run(&["export", "-o", "a b.html", "--redact"])
+        );
         assert_eq!(parse("/quit", None), Some(Slash::Quit));
         assert_eq!(parse("/cleared", None), None);
         assert_eq!(parse("/etc/passwd", None), None);

@@ -138,10 +138,12 @@ impl Reader {
             Mode::Slash => Line::new(),
             Mode::Say => Label::User.of("> "),
             Mode::Summary => Label::Strong.of("summary: "),
+            Mode::File => Label::Strong.of("export to: "),
             Mode::Again => Label::User.of("user: "),
             Mode::Pick(command) => {
                 let what = match command {
                     "reset" => "rewind to which message?",
+                    "drop" => "hide which message?",
                     _ => "restore what?",
                 };
                 let keys = Label::Dim.of("  J K choose · enter takes it · esc leaves");
@@ -167,7 +169,7 @@ impl Reader {
         };
         let (mut line, column) = prompt.line(&before, width);
         let fitting = prompt.fitting();
-        if !matches!(self.mode, Mode::Summary | Mode::Again) && fitting.len() > 1 {
+        if !matches!(self.mode, Mode::Summary | Mode::Again | Mode::File) && fitting.len() > 1 {
             line.fit(
                 Label::Dim.of(format!("   {}", fitting.join("  "))),
                 Some(width),

@@ -73,6 +73,16 @@ fn keys_ask_for_what_they_say() {
     assert_eq!(wish(Key::Char('o')), Wish::Operations);
     assert_eq!(wish(Key::Char('s')), Wish::Choose);
     assert_eq!(wish(Key::Char('a')), run(&["audit"]));
+    assert_eq!(wish(Key::Char('r')), run(&["resume"]));
+    assert_eq!(wish(Key::Char('d')), run(&["drop", ":9"]));
+    assert_eq!(wish(Key::Char('e')), Wish::None);
+    let file = typed(&mut reader, &repo, "notes of it.html");
+    assert_eq!(file, run(&["export", "-o", "notes of it.html"]));
+    keys(&mut reader, &repo, &[Key::Char('e')]);
+    assert_eq!(bottom(&mut reader), "export to: ");
+    assert_eq!(typed(&mut reader, &repo, " "), Wish::None);
+    assert_eq!(bottom(&mut reader), "no name, nothing was written");
+    let mut wish = |key| keys(&mut reader, &repo, &[key]);
     assert_eq!(wish(Key::Char('q')), Wish::Quit);
     let Wish::Copy(text, _) = wish(Key::Char('y')) else {
         panic!("nothing was copied");
