@@ -34,6 +34,8 @@ pub struct Overview {
     /// The session that it came from, where it is a branch; the one that it went on from or was forked from, where it is
     /// a session.
     pub parent: Option<RefName>,
+    /// Whether that has gone on since, so that this is another way than its own.
+    pub is_fork: bool,
     /// The model in force at its end. Hostile until escaped.
     pub model: Option<String>,
     /// The tokens of its context, where they are known without counting.
@@ -109,9 +111,19 @@ impl Repo {
         if let Some(own) = view.session(&of.name)? {
             (about.title, about.cwd) = (own.title, own.cwd.or(about.cwd));
         }
+        let parent = parent.map(|(name, _)| name);
+        let end = parent.as_ref().map(|parent| load::tip(&*view, parent));
+        let is_fork = match end.transpose()?.flatten() {
+            Some(end) => {
+                let depth = load::commit(&*view, &end)?.depth;
+                view.ancestor_at(&of.tip, depth)? != Some(end)
+            }
+            None => false,
+        };
         Ok(Overview {
             about,
-            parent: parent.map(|(name, _)| name),
+            parent,
+            is_fork,
             model: served::model_at(&*view, &of.tip)?,
             tokens: total.map(|total| total.count()),
         })

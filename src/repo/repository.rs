@@ -56,7 +56,11 @@ impl Repo {
         if let Some(address) = server::address(dir) {
             return Self::on_server(address, true, visitor);
         }
-        let directory = dir.join(DIRECTORY);
+        // As it opens, so it is made: what is called `.tract` is the repository itself.
+        let directory = match dir.file_name().is_some_and(|name| name == DIRECTORY) {
+            true => dir.to_owned(),
+            false => dir.join(DIRECTORY),
+        };
         let database = directory::database(&directory);
         match directory::look(&directory)? {
             Standing::Whole => {
@@ -412,6 +416,18 @@ mod tests {
         );
         let nobody = Visitor::new([]);
         assert_eq!(refused(Repo::find_as(&below, &nobody)), wanted);
+    }
+
+    #[test]
+    fn a_repository_that_is_named_itself_is_made_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let named = folder.path().join(".tract");
+        let (repo, is_new) = Repo::init(&named).expect("made");
+        assert!(is_new);
+        assert_eq!(repo.place(), Some(named.as_path()));
+        assert!(!named.join(".tract").exists());
+        assert!(!Repo::init(&named).expect("opens").1);
+        assert!(!Repo::init(folder.path()).expect("opens").1);
     }
 
     #[test]

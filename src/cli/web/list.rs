@@ -202,7 +202,7 @@ fn number(number: usize) -> String {
 }
 
 pub fn count(found: &[&Row], all: &[Row], is_filtered: bool) -> String {
-    let is_session = |row: &&Row| matches!(row.kind, Kind::Session | Kind::File);
+    let is_session = |row: &&Row| row.kind.is_session();
     let sessions = all.iter().filter(is_session).count() as u64;
     let whole = plural(sessions, "session");
     if is_filtered {
@@ -284,7 +284,7 @@ pub fn days(trees: &[&Tree<'_>], calendar: &Calendar, app: &App) -> Vec<ListedDa
                 sessions: Vec::new(),
             });
         }
-        let listed = listed(tree, calendar, app);
+        let listed = listed(tree, false, calendar, app);
         days.last_mut()
             .into_iter()
             .for_each(|last| last.sessions.push(listed.clone()));
@@ -292,7 +292,20 @@ pub fn days(trees: &[&Tree<'_>], calendar: &Calendar, app: &App) -> Vec<ListedDa
     days
 }
 
-fn listed(tree: &Tree<'_>, calendar: &Calendar, app: &App) -> ListedSession {
+impl Tree<'_> {
+    /// Whether it is called so, or one that belongs to it.
+    pub fn holds(&self, id: &str) -> bool {
+        self.row.id == id || self.children.iter().any(|child| child.holds(id))
+    }
+
+    /// How many belong to it.
+    pub fn below(&self) -> usize {
+        self.children.iter().map(|child| 1 + child.below()).sum()
+    }
+}
+
+/// A conversation as a list says it, with those that belong to it; its time with the date, where no day stands above.
+pub fn listed(tree: &Tree<'_>, is_dated: bool, calendar: &Calendar, app: &App) -> ListedSession {
     let row = tree.row;
     let mut facts = Vec::new();
     facts.extend(row.tool.clone());
@@ -310,20 +323,20 @@ fn listed(tree: &Tree<'_>, calendar: &Calendar, app: &App) -> ListedSession {
     if row.compactions > 0 {
         facts.push(plural(row.compactions, "compaction"));
     }
-    let mut marks = Vec::new();
-    let mut mark = |is: bool, text: &str| is.then(|| marks.push(text.to_owned()));
-    mark(row.is_head, "HEAD");
-    mark(row.kind == Kind::File, "not imported");
-    mark(row.kind == Kind::Part, "part");
-    mark(row.kind == Kind::Branch, "branch");
-    mark(row.has_grown, "has grown since");
+    let marks = [
+        row.is_head.then_some("HEAD"),
+        row.kind.mark(),
+        row.has_grown.then_some("has grown since"),
+    ];
+    let marks = marks.into_iter().flatten().map(str::to_owned).collect();
     let is_told = row.kind == Kind::Branch && row.title.as_deref() != row.branch.as_deref();
     if let Some(branch) = row.branch.as_ref().filter(|_| is_told) {
         facts.insert(0, branch.clone());
     }
     let time = row.last.map(|time| {
         let shown = calendar.absolute(time);
-        let shown = shown.get(11..16).unwrap_or_default();
+        let from = if is_dated { 0 } else { 11 };
+        let shown = shown.get(from..16).unwrap_or_default();
         (time.to_iso(), shown.to_owned())
     });
     ListedSession {
@@ -335,7 +348,7 @@ fn listed(tree: &Tree<'_>, calendar: &Calendar, app: &App) -> ListedSession {
         children: tree
             .children
             .iter()
-            .map(|child| listed(child, calendar, app))
+            .map(|child| listed(child, is_dated, calendar, app))
             .collect(),
     }
 }

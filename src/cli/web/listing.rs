@@ -38,7 +38,7 @@ pub struct Row {
     pub last: Option<Millis>,
     /// The id of what it belongs to, or was forked from.
     pub parent: Option<String>,
-    /// What kind of a part of that it is.
+    /// What it is beside that and others.
     pub kind: Kind,
     /// The branch that ends there, where it has another name.
     pub branch: Option<String>,
@@ -54,12 +54,41 @@ pub enum Kind {
     /// A session.
     #[default]
     Session,
-    /// A part of a session: a sub-agent, or a path that was left.
-    Part,
+    /// A session that goes on where another ends.
+    Resumed,
+    /// A session that goes on where another was once, which has gone on since.
+    Fork,
+    /// A sub-agent of a session.
+    Agent,
+    /// A path that a session has left.
+    Left,
     /// A branch with commits of its own.
     Branch,
     /// A session that nobody imported.
     File,
+}
+
+impl Kind {
+    /// What a list calls it, where it is no session by itself.
+    pub const fn mark(self) -> Option<&'static str> {
+        match self {
+            Self::Session => None,
+            Self::Resumed => Some("resumed"),
+            Self::Fork => Some("fork"),
+            Self::Agent => Some("sub-agent"),
+            Self::Left => Some("path left"),
+            Self::Branch => Some("branch"),
+            Self::File => Some("not imported"),
+        }
+    }
+
+    /// Whether lists count it.
+    pub const fn is_session(self) -> bool {
+        matches!(
+            self,
+            Self::Session | Self::Resumed | Self::Fork | Self::File
+        )
+    }
 }
 
 /// All of them, and whether something of it is still being worked out.
@@ -155,12 +184,15 @@ fn kept(
     for (tip, overview) in tips.iter().zip(overviews) {
         all.is_pending |= overview.is_none();
         let above = above(&tip.name, &names);
-        let kind = match (&above, tip.name.is_branch()) {
-            (_, true) => Kind::Branch,
-            (Some(_), false) => Kind::Part,
-            (None, false) => Kind::Session,
-        };
         let overview = overview.as_deref();
+        let kind = match overview.filter(|overview| overview.parent.is_some()) {
+            _ if tip.name.is_branch() => Kind::Branch,
+            _ if tip.name.left_by().is_some() => Kind::Left,
+            _ if above.is_some() => Kind::Agent,
+            None => Kind::Session,
+            Some(overview) if overview.is_fork => Kind::Fork,
+            Some(_) => Kind::Resumed,
+        };
         let about = overview.map(|overview| &overview.about);
         let parent = overview.and_then(|overview| overview.parent.clone());
         let bill = bills.get(&tip.name).filter(|bill| bill.replies > 0);

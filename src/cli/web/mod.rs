@@ -13,6 +13,7 @@ mod cost;
 mod curve;
 mod deed;
 mod entry;
+mod family;
 mod fault;
 mod folder;
 mod guard;
@@ -64,13 +65,14 @@ const PAGES: [(&str, Option<&str>, bool, Page); 6] = [
 ];
 
 /// The pages of one conversation, by what stands behind its address.
-const OF_SESSION: [(&str, Page); 6] = [
+const OF_SESSION: [(&str, Page); 7] = [
     ("", session::answer),
     ("curve", session::curve),
     ("find", within::answer),
     ("hidden", hidden::answer),
     ("live", live::answer),
     ("request", request::answer),
+    ("tree", family::answer),
 ];
 
 /// The port, unless another one is asked for.

@@ -188,6 +188,9 @@ fn links(opened: &Opened<'_>, asked: &Asked) -> Vec<(String, &'static str)> {
         (format!("{root}compare?a={id}"), "Compare"),
         (format!("{root}cost?id={id}"), "Cost"),
     ];
+    if opened.is_kept() && opened.name.is_some() {
+        links.push(("tree".to_owned(), "Tree"));
+    }
     if opened.writes && opened.is_kept() {
         let tip = opened.tip.short();
         links.push((format!("{root}act?id={id}&tip={tip}"), "Change"));

@@ -51,7 +51,7 @@ pub use notice::notice;
 pub use operations::{MovedLine, OperationLine, OperationsPage, operations};
 pub use request::request;
 pub use session_list::{
-    Choice, ListedDay, ListedHit, ListedSession, SearchScripts, SessionFilter, SessionList,
+    Choice, ListedDay, ListedHit, ListedSession, SearchScripts, SessionFilter, SessionList, family,
     session_list,
 };
 pub use splice::{Fragment, Splice};
@@ -196,6 +196,10 @@ fn head(frame: &PageFrame<'_>, page: &ConversationPage<'_>, markup: &mut Markup)
          <a class=\"button\" id=\"list\" href=\"#prompts\">Prompts</a>\
          <input id=\"search\" type=\"search\" placeholder=\"Search\" aria-label=\"Search\" \
          autocomplete=\"off\" spellcheck=\"false\"><output id=\"found\"></output>\
+         <select id=\"kind\" aria-label=\"Which messages\"><option value=\"\">all</option>\
+         <option value=\"talk\">prompts and replies</option><option value=\"prompts\">prompts</option>\
+         <option value=\"calls\">calls</option><option value=\"edits\">edits</option>\
+         <option value=\"failed\">failed calls</option></select>\
          <button id=\"before\" title=\"the one before\">↑</button>\
          <button id=\"next\" title=\"the next one\">↓</button>\
          <button id=\"fold\" title=\"open or close all\">±</button>\

@@ -27,6 +27,12 @@
     }
   };
 
+  // Which messages are seen. A browser keeps what was chosen when a page is loaded again.
+  const kind = get('kind');
+  const choose = () => { root.dataset.kind = kind.value; };
+  kind.addEventListener('change', choose);
+  addEventListener('pageshow', choose);
+
   let all = false;
   get('fold').addEventListener('click', () => {
     all = !all;

@@ -138,12 +138,7 @@ pub fn session_list(frame: &PageFrame<'_>, list: &SessionList<'_>) -> String {
         ("data-search", search.as_deref()),
     ];
     out.open("main", &attributes);
-    if frame.setting == Setting::Served {
-        let address = frame.address("compare");
-        let attributes = [("id", Some("compare")), ("action", Some(address.as_str()))];
-        out.raw("\n").open("form", &attributes);
-        out.raw("<button class=\"button\">Compare the two that are marked</button></form>");
-    }
+    comparer(frame, out);
     out.raw("\n<p class=\"count\" role=\"status\">")
         .text(&list.count);
     if list.is_filtered {
@@ -183,6 +178,42 @@ pub fn session_list(frame: &PageFrame<'_>, list: &SessionList<'_>) -> String {
     out.raw("</main>\n");
     frame.end(&mut markup);
     markup.take()
+}
+
+/// The page of conversations that belong together, below the one that was first.
+pub fn family(
+    frame: &PageFrame<'_>,
+    first: &ListedSession,
+    count: &str,
+    is_pending: bool,
+) -> String {
+    let mut markup = Markup::default();
+    frame.begin(&first.title, &mut markup);
+    let out = &mut markup;
+    out.raw("<header>\n").element("h1", "title", &first.title);
+    out.raw("\n</header>\n");
+    let pending = is_pending.then_some("");
+    out.open(
+        "main",
+        &[("class", Some("list")), ("data-pending", pending)],
+    );
+    comparer(frame, out);
+    out.raw("\n").element("p", "count", count);
+    out.raw("\n<ul class=\"sessions\">\n");
+    session(frame, first, out);
+    out.raw("</ul>\n</main>\n");
+    frame.end(&mut markup);
+    markup.take()
+}
+
+/// Where two that are marked can be compared.
+fn comparer(frame: &PageFrame<'_>, out: &mut Markup) {
+    if frame.setting == Setting::Served {
+        let address = frame.address("compare");
+        let attributes = [("id", Some("compare")), ("action", Some(address.as_str()))];
+        out.raw("\n").open("form", &attributes);
+        out.raw("<button class=\"button\">Compare the two that are marked</button></form>");
+    }
 }
 
 /// What the list can be narrowed by. Without a server only words can be looked for, by a script.

@@ -4,11 +4,12 @@
   // The list: it is searched and narrowed as one types, by asking the server for the same page as the form does.
   const form = document.querySelector('form.filters');
   const words = document.getElementById('q');
-  if (!form || !words) return;
   const main = () => document.querySelector('main.list');
-  form.classList.add('is-live');
+  if (!main()) return;
+  if (form) form.classList.add('is-live');
 
   const address = () => {
+    if (!form) return location.href;
     const pairs = new URLSearchParams();
     for (const [name, value] of new FormData(form)) if (value) pairs.append(name, value);
     const query = pairs.toString();
@@ -50,9 +51,11 @@
   };
   let soon = 0;
   const later = (time) => { clearTimeout(soon); soon = setTimeout(() => show(address()), time); };
-  words.addEventListener('input', () => later(120));
-  form.addEventListener('change', (event) => { if (event.target !== words) later(0); });
-  form.addEventListener('submit', (event) => { event.preventDefault(); later(0); });
+  if (form) {
+    words.addEventListener('input', () => later(120));
+    form.addEventListener('change', (event) => { if (event.target !== words) later(0); });
+    form.addEventListener('submit', (event) => { event.preventDefault(); later(0); });
+  }
 
   // What is still being worked out is asked for again, a little less often each time.
   const look = () => {
@@ -67,14 +70,14 @@
   const step = (by) => {
     const all = links(), at = all.indexOf(document.activeElement);
     const next = at < 0 ? (by > 0 ? 0 : -1) : at + by;
-    if (next < 0) { words.focus(); return; }
+    if (next < 0) { if (words) words.focus(); return; }
     if (all[next]) all[next].focus();
   };
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const types = event.target.matches && event.target.matches('input, select, textarea');
-    if (event.key === '/' && !types) { event.preventDefault(); words.focus(); words.select(); }
-    else if (event.key === 'Escape' && event.target === words) { words.value = ''; later(0); }
+    if (event.key === '/' && words && !types) { event.preventDefault(); words.focus(); words.select(); }
+    else if (event.key === 'Escape' && words && event.target === words) { words.value = ''; later(0); }
     else if (event.key === 'ArrowDown' && (event.target === words || !types)) { event.preventDefault(); step(1); }
     else if (event.key === 'ArrowUp' && !types) { event.preventDefault(); step(-1); }
     else if (event.key === 'j' && !types) step(1);

@@ -322,3 +322,73 @@ fn outside_of_any_repository_it_shows_what_tools_have_left() {
     let served = Served::of(&sandbox, &[]);
     assert!(served.settled("").contains("At home"));
 }
+
+#[test]
+fn a_tree_says_what_came_of_a_session() {
+    let sandbox = Sandbox::new();
+    let (first, second) = (id(1), id(2));
+    let folder = sandbox.home().join(".claude/projects/-srv-bank");
+    fs::create_dir_all(&folder).expect("made");
+    let record = |at: u8, session: &str, kind: &str, text: &str, more: serde_json::Value| {
+        let parent = (at > 1).then(|| format!("m-{}", at - 1));
+        let mut record = serde_json::json!({
+            "type": kind, "uuid": format!("m-{at}"), "parentUuid": parent, "sessionId": session, "cwd": "/srv/bank",
+            "timestamp": format!("2026-03-11T10:00:{at:02}Z"), "version": "2.0.0",
+            "message": {"role": kind, "content": text},
+        });
+        let own = record.as_object_mut().expect("an object");
+        own.extend(more.as_object().cloned().unwrap_or_default());
+        record.to_string() + "\n"
+    };
+    let none = serde_json::json!({});
+    let mut told = record(1, &first, "user", "Sort the invoices", none.clone())
+        + &record(2, &first, "assistant", "They are sorted", none.clone());
+    let write = |id: &str, text: &str| {
+        fs::write(folder.join(format!("{id}.jsonl")), text).expect("written");
+    };
+    write(&first, &told);
+    let from = |at: u8| serde_json::json!({"forkedFrom": {"sessionId": first, "messageUuid": format!("m-{at}")}});
+    let copy = record(1, &second, "user", "Sort the invoices", from(1))
+        + &record(2, &second, "assistant", "They are sorted", from(2))
+        + &record(30, &second, "user", "And by month", none.clone()).replace("\"m-29\"", "\"m-2\"");
+    write(&second, &copy);
+    let agents = folder.join(&first).join("subagents");
+    fs::create_dir_all(&agents).expect("made");
+    let agent = serde_json::json!({"isSidechain": true, "agentId": "a1b2c3d"});
+    let task = record(1, &first, "user", "Count the invoices", agent).replace("m-1", "n-1");
+    fs::write(agents.join("agent-a1b2c3d.jsonl"), task).expect("written");
+
+    let marks = |page: &str| {
+        let marks = page.split("mark-of\">").skip(1);
+        let mut marks: Vec<String> = marks
+            .filter_map(|rest| Some(rest.split_once('<')?.0.to_owned()))
+            .filter(|mark| mark != "HEAD")
+            .collect();
+        marks.sort();
+        marks
+    };
+    let tree = |of: &str| {
+        sandbox.ok(&["import", "--all"]);
+        let served = Served::of(&sandbox, &[]);
+        let page = served.settled(&format!("s/claude-code/{of}/tree"));
+        assert_eq!(marks(&served.settled("")).len() + 1, marks(&page).len());
+        let all = listed(&page).into_iter();
+        let all = all.map(|place| place.trim_start_matches("../").to_owned());
+        (all.collect::<Vec<_>>(), marks(&page))
+    };
+    let address = |id: &str| format!("s/claude-code/{id}/");
+    let (all, said) = tree(&second);
+    let agent = address(&format!("{first}/agent-a1b2c3d"));
+    assert_eq!(all[0], address(&first));
+    assert_eq!(all.len(), 3, "{all:?}");
+    assert!(
+        all.contains(&agent) && all.contains(&address(&second)),
+        "{all:?}"
+    );
+    assert_eq!(said, ["resumed", "sub-agent", "this one"]);
+    // The first goes on: what was resumed is another way now.
+    told += &record(3, &first, "user", "Now by customer", none);
+    write(&first, &told);
+    assert_eq!(tree(&second).1, ["fork", "sub-agent", "this one"]);
+    assert_eq!(tree(&first).0.len(), 3);
+}
