@@ -25,13 +25,17 @@ Example:
   tract show a1b2c3d --full
   tract show :7#1          the second part of the 7th
   tract show HEAD~3..HEAD  the newest three, in their order
-  tract show :7 --image shot.png")]
+  tract show :7 --image shot.png
+  tract show :7 --web      its page, in a browser")]
 pub struct Args {
     #[command(flatten)]
     deed: ShowParams,
     /// Do not shorten long texts and lists
     #[arg(long)]
     full: bool,
+    /// Open its page in a browser, as tract web does
+    #[arg(long, conflicts_with_all = ["full", "image"])]
+    web: bool,
 }
 
 /// The columns of the names in a header.
@@ -40,6 +44,9 @@ const NAME_COLS: usize = 10;
 const LINES: usize = 40;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
+    if args.web {
+        return super::web::at(args.deed.rev.as_deref().unwrap_or("HEAD"), app);
+    }
     let (repo, on, deed) = (app.repo()?, app.on()?, &args.deed);
     let head = repo.head(&on)?;
     let commits = deed.named(&At::new(&repo, on.clone(), app))?;

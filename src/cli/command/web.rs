@@ -20,11 +20,15 @@ use crate::cli::{App, Failure, Result, leaks};
 #[command(after_help = "\
 Example:
   tract web                    opens a browser
+  tract web :7                 opens the page of a message, as show --web does
   tract web --no-open          only says the address
   tract web --port 9000        always the same port
   tract web --out pages        the same as files, to publish
   tract web --out pages --redact    without the secrets in them")]
 pub struct Args {
+    /// The session, branch or commit whose page is opened, instead of the list
+    #[arg(value_name = "REV", conflicts_with = "out")]
+    rev: Option<String>,
     /// The port, instead of 8722 or the next that is free
     #[arg(long, value_name = "N")]
     port: Option<u16>,
@@ -60,13 +64,32 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         );
     }
     let site = Site::of(app, args.write)?;
-    let listener = web::listen(args.port)?;
+    serve(site, args.rev.as_deref(), args.port, !args.no_open, app)
+}
+
+/// Serves the page of a revision, and all others, to a browser.
+pub fn at(rev: &str, app: &mut App) -> Result<()> {
+    serve(Site::of(app, false)?, Some(rev), None, true, app)
+}
+
+fn serve(
+    site: Site,
+    rev: Option<&str>,
+    port: Option<u16>,
+    opens: bool,
+    app: &mut App,
+) -> Result<()> {
+    let target = match rev {
+        Some(rev) => site.address_of(rev, &app.on()?)?,
+        None => String::new(),
+    };
+    let listener = web::listen(port)?;
     let port = listener.local_addr()?.port();
-    let door = Door::of(site, port)?;
+    let door = Door::of(site, port, target)?;
     web::serve(listener, door, |door| {
         app.ui.print(door.address())?;
         app.ui.flush()?;
-        if app.ui.is_terminal() && !args.no_open {
+        if app.ui.is_terminal() && opens {
             open(&door.entry());
             app.ui.hint("Ctrl-C ends it");
         }

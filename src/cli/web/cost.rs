@@ -13,7 +13,8 @@ use tract::render::html::{
 use tract::render::{Calendar, grouped, plural, rounded};
 use tract::repo::Repo;
 
-use super::listing::{id_of, title_of};
+use super::asked::id_of;
+use super::listing::title_of;
 use super::site::Opened;
 use super::{Answer, Asked, Site, misses, segment, session_address};
 use crate::cli::billed::{self, NOBODY};

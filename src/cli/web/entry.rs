@@ -16,16 +16,23 @@ const SOON: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Entry {
     path: String,
+    target: String,
     until: Mutex<Option<Instant>>,
 }
 
 impl Entry {
-    /// One of this name, which nobody can guess.
-    pub fn new(name: &str) -> Self {
+    /// One of this name, which nobody can guess, to a page that is named from the first one on.
+    pub fn new(name: &str, target: String) -> Self {
         Self {
             path: format!("/open/{name}"),
+            target,
             until: Mutex::new(Some(Instant::now() + SOON)),
         }
+    }
+
+    /// Where it leads, from the first page on.
+    pub fn target(&self) -> &str {
+        &self.target
     }
 
     /// Its path.
@@ -38,7 +45,9 @@ impl Entry {
         guard.refuse_strangers(parts)?;
         let until = self.until.lock().ok().and_then(|mut until| until.take());
         match until {
-            Some(until) if Instant::now() < until => Ok(format!("/{}/", guard.token)),
+            Some(until) if Instant::now() < until => {
+                Ok(format!("/{}/{}", guard.token, self.target))
+            }
             _ => Err(StatusCode::FORBIDDEN),
         }
     }

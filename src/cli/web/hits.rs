@@ -12,7 +12,8 @@ use tract::render::html::ListedHit;
 use tract::render::{Calendar, excerpt, plural};
 use tract::repo::{On, Repo};
 
-use super::listing::{Row, id_of};
+use super::asked::id_of;
+use super::listing::Row;
 use super::sweep::SweptFile;
 use super::{Site, message_address, segment, session_address};
 use crate::cli::Result;

@@ -10,6 +10,7 @@ use tract::query::{ConversationTip, Overview};
 use tract::repo::Repo;
 
 use super::Site;
+use super::asked::id_of;
 use super::ledger::state_of;
 use crate::cli::{App, Result};
 
@@ -99,14 +100,6 @@ pub struct Rows {
     pub is_pending: bool,
     /// The files of sessions that nobody imported, the newest first.
     pub unread: Vec<SessionFile>,
-}
-
-/// What a ref is called in addresses.
-pub fn id_of(name: &RefName) -> String {
-    match name.as_session() {
-        Some((tool, id)) => format!("{tool}/{id}"),
-        None => name.short().to_owned(),
-    }
 }
 
 /// What a conversation of this name is called: its title, or how its first prompt begins. Hostile until escaped.

@@ -88,17 +88,18 @@ pub struct Door {
 }
 
 impl Door {
-    /// The way to a site that listens on this port.
-    pub fn of(site: Site, port: u16) -> Result<Self> {
+    /// The way to a site that listens on this port. It leads to the page `target`, as it is seen from the first one.
+    pub fn of(site: Site, port: u16, target: String) -> Result<Self> {
         let token = super::private::random_name::<16>()?;
         let guard = Guard { port, token };
-        let entry = Entry::new(&super::private::random_name::<16>()?);
+        let entry = Entry::new(&super::private::random_name::<16>()?, target);
         Ok(Self { site, guard, entry })
     }
 
-    /// The address of the first page.
+    /// The address of the page that it leads to.
     pub fn address(&self) -> String {
-        format!("http://127.0.0.1:{}/{}/", self.guard.port, self.guard.token)
+        let (port, token) = (self.guard.port, &self.guard.token);
+        format!("http://127.0.0.1:{port}/{token}/{}", self.entry.target())
     }
 
     /// An address that leads there once, and soon.

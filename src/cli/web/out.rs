@@ -15,10 +15,10 @@ use tract::render::html::{PageFrame, SearchScripts, SessionList, Setting, sessio
 use tract::render::plural;
 use tract::repo::Repo;
 
-use super::asked::session_address;
+use super::asked::{id_of, session_address};
 use super::folder::Folder;
 use super::list::{count, days, trees};
-use super::listing::{Kind, Row, id_of, rows};
+use super::listing::{Kind, Row, rows};
 use super::{Site, message_anchor, tend};
 use crate::cli::{App, Failure, Result, leaks, progress};
 

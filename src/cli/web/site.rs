@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tract::Error;
 use tract::hash::CommitHash;
 use tract::ingest::tool_dirs::SessionFile;
-use tract::ingest::{self, called};
-use tract::model::{RefName, RefValue};
+use tract::ingest::{self, Conversation, Scope, called};
+use tract::model::{EntryId, RefName, RefValue};
 use tract::render::html::{PageFrame, Setting};
 use tract::repo::{On, Repo};
 
-use super::asked::Asked;
+use super::asked::{Asked, id_of, message_address, session_address};
 use super::ledger::Ledger;
 use super::places;
 use super::shelf::{self, Shelf};
@@ -188,6 +188,24 @@ impl Site {
         }
     }
 
+    /// The page of what a revision names, seen from the first page: a conversation, a message in its own, or else the
+    /// context of a commit. The session of a file that nobody imported has a page, too.
+    pub fn address_of(&self, rev: &str, on: &On) -> Result<String> {
+        let app = &self.app();
+        if let Some(repo) = self.repo(app)? {
+            if let Some((Some(name), _)) = named_if_any(&repo, rev)? {
+                return Ok(session_address(&id_of(&name), ""));
+            }
+            match repo.resolve(on, rev) {
+                Ok(commit) => return commit_address(&repo, on, commit),
+                Err(error) if self.file(rev, app).is_err() => return Err(error.into()),
+                Err(_) => {}
+            }
+        }
+        self.file(rev, app)?;
+        Ok(session_address(rev, ""))
+    }
+
     /// Does something with the conversation that is called so in addresses: `TOOL/ID` for a session, else a branch, or
     /// anything that names a commit. One that the repository doesn't hold is read into memory, and held there by whoever
     /// shows it: `act` is not to wait for anything.
@@ -289,6 +307,31 @@ impl Site {
             ))),
         }
     }
+}
+
+/// The page of a commit in its conversation: the branch that is meant, where it leads there, or else its session.
+fn commit_address(repo: &Repo, on: &On, commit: CommitHash) -> Result<String> {
+    let head = repo.head(on)?;
+    let own = match head.commit() {
+        Some(tip) if repo.is_on_path(&commit, &tip)? => head.branch().cloned().map(|it| (it, tip)),
+        _ => None,
+    };
+    let (id, tip) = match own {
+        Some((branch, tip)) => (id_of(&branch), tip),
+        None => match repo.session_of(&commit)? {
+            Some((name, _)) => {
+                let (_, tip) = named(repo, name.as_str())?;
+                (id_of(&name), tip)
+            }
+            None => (commit.to_string(), commit),
+        },
+    };
+    let entry = EntryId::of(commit);
+    let talk = Conversation::open(repo, &tip, Scope::All)?;
+    Ok(match talk.place_of(repo, &entry, talk.len())? {
+        Some(_) => message_address(&id, &entry),
+        None => session_address(&id, &format!("?at={commit}")),
+    })
 }
 
 /// What is called so, and where it ends.

@@ -392,3 +392,51 @@ fn a_tree_says_what_came_of_a_session() {
     assert_eq!(tree(&second).1, ["fork", "sub-agent", "this one"]);
     assert_eq!(tree(&first).0.len(), 3);
 }
+
+#[test]
+fn a_revision_leads_to_its_page() {
+    let sandbox = with_demo();
+    session(
+        &sandbox,
+        &id(1),
+        "/srv/bank",
+        "claude-sonnet-4-5",
+        13,
+        "Sort the invoices",
+    );
+    let page = |arguments: &[&str]| {
+        let served = Served::run(sandbox.command(arguments));
+        let (_, page) = served.place.split_once('/').expect("a page");
+        let (address, anchor) = page.split_once('#').unwrap_or((page, ""));
+        let reply = served.get(address);
+        assert_eq!(reply.status, 200, "{page}");
+        let names = format!("id=\"{anchor}\"");
+        assert!(anchor.is_empty() || reply.body.contains(&names), "{page}");
+        page.to_owned()
+    };
+    let hash = sandbox.ok(&["rev-parse", ":2"]);
+    let message = page(&["show", ":2", "--web"]);
+    assert!(
+        message.contains(&format!("?m={}#", hash.trim())),
+        "{message}"
+    );
+    assert_eq!(page(&["web", "--no-open", ":2"]), message);
+    assert_eq!(page(&["web", "--no-open", "main"]), "s/main/");
+    let file = format!("claude-code/{}", id(1));
+    assert_eq!(page(&["web", "--no-open", &file]), format!("s/{file}/"));
+    // What brings no message has the context that it left.
+    sandbox.ok(&["truncate", "--keep", "1"]);
+    let tip = sandbox.ok(&["rev-parse", "HEAD"]);
+    let hidden = page(&["show", "--web"]);
+    assert!(
+        hidden.ends_with(&format!("?at={}", tip.trim())) || hidden.contains("?m="),
+        "{hidden}"
+    );
+    let refused = sandbox.tract(&["web", "--no-open", "nowhere"]);
+    insta::assert_snapshot!(refused, @r"
+    exit code: 1
+    --- stderr
+    error: no commit 'nowhere'
+    hint: tract log --oneline lists them, tract branch the branches
+    ");
+}

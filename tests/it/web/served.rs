@@ -13,6 +13,8 @@ pub struct Served {
     _out: BufReader<ChildStdout>,
     pub port: u16,
     pub token: String,
+    /// The token, and the page that it leads to.
+    pub place: String,
 }
 
 /// What came back.
@@ -45,7 +47,7 @@ impl Served {
         let mut address = String::new();
         out.read_line(&mut address).expect("UTF-8");
         let rest = address.trim().strip_prefix("http://127.0.0.1:");
-        let Some((port, token)) = rest.and_then(|rest| rest.split_once('/')) else {
+        let Some((port, place)) = rest.and_then(|rest| rest.split_once('/')) else {
             let mut said = String::new();
             let mut err = child.stderr.take().expect("it is piped");
             let _ = err.read_to_string(&mut said);
@@ -53,7 +55,8 @@ impl Served {
         };
         Self {
             port: port.parse().expect("a port"),
-            token: token.trim_end_matches('/').to_owned(),
+            token: place.split('/').next().unwrap_or_default().to_owned(),
+            place: place.to_owned(),
             child,
             _out: out,
         }
