@@ -731,7 +731,7 @@ fn every_command_is_in_one_of_both_lists() {
 #[test]
 fn two_commands_at_once_do_what_one_after_the_other_does() {
     let deeds: Vec<&Deed> = DEEDS.iter().collect();
-    pairs(&Ground::new(None), &deeds, tried(160, 4_000));
+    pairs(&Ground::new(None), &deeds, tried(100, 4_000));
 }
 
 #[cfg(feature = "postgres")]
@@ -747,5 +747,5 @@ fn so_they_do_on_a_server() {
     // A server has backups and repairs of its own.
     let is_here = |deed: &&Deed| !["backup", "init", "fsck"].contains(&deed.command);
     let deeds: Vec<&Deed> = DEEDS.iter().filter(is_here).collect();
-    pairs(&Ground::new(Some(server)), &deeds, tried(40, 1_000));
+    pairs(&Ground::new(Some(server)), &deeds, tried(25, 1_000));
 }
