@@ -29,9 +29,19 @@
 
   // Which messages are seen. A browser keeps what was chosen when a page is loaded again.
   const kind = get('kind');
-  const choose = () => { root.dataset.kind = kind.value; };
+  // What is hidden is of one kind or another as well, so it is open for as long.
+  const choose = () => {
+    root.dataset.kind = kind.value;
+    for (const fold of main.querySelectorAll('.hidden')) {
+      if (kind.value && !fold.open) [fold.open, fold.dataset.shut] = [true, ''];
+      if (!kind.value && 'shut' in fold.dataset) { fold.open = false; delete fold.dataset.shut; }
+    }
+    const none = kind.value && ![...main.querySelectorAll('.b')].some((node) => node.checkVisibility());
+    if (none || found.textContent === 'none of these') found.textContent = none ? 'none of these' : '';
+  };
   kind.addEventListener('change', choose);
   addEventListener('pageshow', choose);
+  document.addEventListener('tract-change', () => { if (kind.value) choose(); });
 
   let all = false;
   get('fold').addEventListener('click', () => {
