@@ -36,7 +36,7 @@
       if (kind.value && !fold.open) [fold.open, fold.dataset.shut] = [true, ''];
       if (!kind.value && 'shut' in fold.dataset) { fold.open = false; delete fold.dataset.shut; }
     }
-    const none = kind.value && ![...main.querySelectorAll('.b')].some((node) => node.checkVisibility());
+    const none = kind.value && ![...main.querySelectorAll('.b')].some((node) => !node.checkVisibility || node.checkVisibility());
     if (none || found.textContent === 'none of these') found.textContent = none ? 'none of these' : '';
   };
   kind.addEventListener('change', choose);
