@@ -305,6 +305,16 @@ pub enum Error {
         /// The entry's or commit's name.
         entry: String,
     },
+    /// A message is named by a commit that brings none, or several.
+    #[error("{entry} brings {}: its operation is {operation}", if *messages == 0 { "no message" } else { "several messages" })]
+    NoMessage {
+        /// The commit's name.
+        entry: String,
+        /// What it does.
+        operation: &'static str,
+        /// How many messages it brings.
+        messages: usize,
+    },
     /// A restore of something that cannot be restored.
     #[error("{commit} cannot be restored: {reason}")]
     NotRestorable {

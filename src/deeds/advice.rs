@@ -385,6 +385,10 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
         Error::DoesNotFit { .. } => {
             "nothing was written; `tract log BRANCH` lists what a branch has"
         }
+        Error::NoMessage { messages: 0, .. } => {
+            "`tract show` says what a commit does; `tract log` lists the messages"
+        }
+        Error::NoMessage { .. } => "a number behind it names one: REV#0; `tract show` has all",
         Error::NotOnPath { .. } => {
             "`tract log` lists what is on this one; `tract pick` takes single commits from others"
         }

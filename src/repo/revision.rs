@@ -137,7 +137,8 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// As [`Repo::resolve`]; [`Error::NotOnPath`] for a commit that made no entry.
+    /// As [`Repo::resolve`]; [`Error::NoMessage`] for a commit that made no entry, or several; [`Error::NotOnPath`] for a
+    /// number of which it has none.
     pub fn resolve_entry(&self, on: &On, text: &str) -> Result<EntryId> {
         self.with_moments(text, |text| self.entry(on, text))
     }
@@ -163,8 +164,16 @@ impl Repo {
                     hide.replacements.len(),
                 ))
             }
-            _ => Err(Error::NotOnPath {
+            (_, Some(_)) => Err(Error::NotOnPath {
                 entry: text.to_owned(),
+            }),
+            (operation, None) => Err(Error::NoMessage {
+                entry: text.to_owned(),
+                operation: operation.verb(),
+                messages: match &operation {
+                    Operation::Hide(hide) => hide.replacements.len(),
+                    _ => 0,
+                },
             }),
         }
     }

@@ -177,7 +177,7 @@ fn what_a_compaction_took_away_is_listed_with_its_messages() {
     session(&sandbox);
     insta::assert_snapshot!(sandbox.tract(&["audit"]), @r#"
     --- stderr
-    Nothing was hidden on this branch
+    No compaction, truncation or clear on this branch
     "#);
     sandbox.ok(&[
         "compact",

@@ -146,6 +146,30 @@ fn an_unknown_revision_gets_the_nearest() {
 }
 
 #[test]
+fn a_commit_that_brings_no_message_is_not_said_to_be_elsewhere() {
+    let sandbox = Sandbox::new();
+    for text in ["one", "two", "three"] {
+        sandbox.ok(&["commit", "-r", "user", "-m", text]);
+    }
+    sandbox.ok(&["drop", ":2"]);
+    let named = [
+        &["blame", "HEAD"][..],
+        &["drop", "HEAD"],
+        &["annotate", "HEAD", "--pin"],
+        &["commit", "--edit", "HEAD", "-m", "other"],
+    ];
+    for arguments in named {
+        let said = sandbox.tract(arguments);
+        let expected = "error: HEAD brings no message: its operation is drop\n\
+             hint: tract show says what a commit does; tract log lists the messages";
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
+    let asked = r#"{"id":1,"method":"read","params":{"rev":"HEAD"}}"#;
+    let read = sandbox.tract_with(&["api"], asked.to_owned() + "\n");
+    assert!(read.contains(r#""kind":"no_message""#), "{read}");
+}
+
+#[test]
 fn a_closed_pipe_is_silent_success() {
     let sandbox = Sandbox::new();
     let long = "a long line of text ".repeat(20_000);

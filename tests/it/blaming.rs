@@ -213,8 +213,8 @@ fn what_is_no_message_has_no_origin() {
     insta::assert_snapshot!(sandbox.tract(&["blame", "HEAD"]), @r#"
     exit code: 1
     --- stderr
-    error: HEAD is not on this path
-    hint: tract log lists what is on this one; tract pick takes single commits from others
+    error: HEAD brings no message: its operation is annotate
+    hint: tract show says what a commit does; tract log lists the messages
     "#);
     insta::assert_snapshot!(Sandbox::new().tract(&["blame"]), @r#"
     exit code: 1

@@ -130,6 +130,7 @@ fn answered<T>(result: Result<T>) -> Option<T> {
             | Error::BeyondFirst { .. }
             | Error::EmptyBranch { .. }
             | Error::NotOnPath { .. }
+            | Error::NoMessage { .. }
             | Error::InvalidInput { .. }
             | Error::InvalidHash { .. }
             | Error::NoPreviousPosition,

@@ -45,7 +45,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let answer = all.call(&mut At::new(&repo, on, &Still))?;
     let shown = args.deed.listed().min(answer.findings.len());
     let (Some(commit), Some(kind)) = (&answer.commit, answer.kind) else {
-        app.ui.status("Nothing was hidden on this branch");
+        app.ui
+            .status("No compaction, truncation or clear on this branch");
         return Ok(());
     };
     let messages = plural(answer.messages as u64, "message");

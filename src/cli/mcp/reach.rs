@@ -17,13 +17,14 @@ use super::asking::Asking;
 pub const WHERE: &[&str] = &["here", "project", "all"];
 
 /// The errors that come of what was named. They differ by whether it is somewhere.
-const NAMING: [&str; 10] = [
+const NAMING: [&str; 11] = [
     NO_SUCH_MESSAGE,
     ELSEWHERE,
     "unknown_revision",
     "ambiguous_revision",
     "beyond_first",
     "not_on_path",
+    "no_message",
     "no_previous_position",
     "invalid_hash",
     "invalid_ref_name",

@@ -120,7 +120,7 @@ pub fn error(error: &ApiError) -> String {
             (format!("there is no message '{text}'"), Some(IDS))
         }
         // What these say more may be of another project.
-        "beyond_first" | "not_on_path" | ELSEWHERE => {
+        "beyond_first" | "not_on_path" | "no_message" | ELSEWHERE => {
             ("there is no such message here".to_owned(), Some(IDS))
         }
         "ambiguous_revision" => {
