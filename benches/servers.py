@@ -4,7 +4,7 @@
     python3 benches/servers.py                           writers, and a fleet
     python3 benches/servers.py --only growth --growth 10000,100000,1000000
     python3 benches/servers.py --quick                   a smoke run; its figures mean nothing
-    python3 benches/servers.py --write docs/performance.md --write docs/scale.md
+    python3 benches/servers.py --write docs/performance-figures.md --write docs/scale.md
                                                          puts each table where a page has a place for it
 
 Needs a build with the engine (`cargo build --release --locked --features postgres`), and PostgreSQL's programs with
