@@ -421,3 +421,33 @@ fn where_nothing_is_visible_the_way_back_is_said_and_the_mode_stays() {
     screen.heads(&["main · window", "nothing visible"]);
     screen.sees(" brings them back.");
 }
+
+#[test]
+fn what_is_done_by_a_key_is_undone_by_one_on_any_branch() {
+    let sandbox = Sandbox::with_messages(&[("user", "one"), ("assistant", "two")]);
+    sandbox.ok(&["branch", "side"]);
+    let Some(screen) = Screen::open(&sandbox, 80, 12) else {
+        return;
+    };
+    for (line, branch) in [
+        ("clear; tract view -i main", "main"),
+        ("clear; tract view -i side", "side"),
+    ] {
+        screen.line(line);
+        screen.heads(&[branch, "of 2"]);
+        screen.keys(&["d"]);
+        screen.sees("Hid 1 message");
+        screen.heads(&[branch, "of 1"]);
+        screen.keys(&["z"]);
+        screen.sees("Undid");
+        screen.heads(&[branch, "of 2"]);
+        screen.keys(&["e"]);
+        screen.sees("export to:");
+        screen.line(&format!("{branch}.md"));
+        screen.sees("Wrote 2 messages");
+        screen.keys(&["q"]);
+        screen.sees("$");
+    }
+    let page = |name: &str| std::fs::read_to_string(sandbox.work().join(name)).expect("written");
+    assert!(page("side.md").contains("two") && page("main.md").contains("two"));
+}

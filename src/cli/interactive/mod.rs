@@ -582,10 +582,14 @@ impl Place {
         reader.say(Label::Dim.of(format!("{name} … {stops}")));
         self.draw(reader.picture(), session.terminal)?;
         app.ui.capture();
+        // An undo is of all branches, whichever is seen.
+        let on = matches!(name, "undo" | "redo").then(|| app.globals.on.take());
         // A command that runs another one can be interrupted.
-        let done = session
-            .terminal
-            .lend(|| command::run(parsed.command, app))?;
+        let done = session.terminal.lend(|| command::run(parsed.command, app));
+        if let Some(on) = on {
+            app.globals.on = on;
+        }
+        let done = done?;
         session.pause.forget();
         self.tell(name, done, reader, app);
         Ok(())
