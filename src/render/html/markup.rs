@@ -1,11 +1,12 @@
 //! The one door through which text becomes a part of a page.
 //!
-//! Markup is written in the source of this program and nowhere else: what is no literal is text, and
+//! Markup is written in the source of this program, and of formulas by a library; what is no literal is text, and
 //! leaves escaped. What a terminal would act on is shown here as well, so that nobody who reads the
 //! page sees another text than stands in it.
 
 use std::fmt::Write as _;
 
+use super::formula::MathMl;
 use crate::render::escape;
 
 /// A piece of a page in the making.
@@ -18,6 +19,12 @@ impl Markup {
     /// Markup of our own.
     pub(super) fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.html += markup;
+        self
+    }
+
+    /// A formula.
+    pub(super) fn formula(&mut self, drawn: &MathMl) -> &mut Self {
+        self.html += drawn.as_str();
         self
     }
 

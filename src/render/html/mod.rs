@@ -14,6 +14,7 @@ mod costs;
 mod deed;
 mod document;
 mod form;
+mod formula;
 mod mark;
 mod markup;
 mod moment;

@@ -3,20 +3,25 @@
 //! HTML inside it is text like any other; a link leads to the web or to someone's mail, or is no
 //! link; a picture from elsewhere is a link. Nothing of it becomes an id.
 
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag};
+use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag};
 
 use super::code;
+use super::formula::mathml;
 use super::markup::{Markup, is_address, is_raster_address};
 use crate::render::code::Language;
 
 /// Writes a text as what its Markdown says.
 pub(super) fn write(markup: &mut Markup, text: &str) {
-    let options =
-        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_MATH;
     let mut prose = Prose {
         markup,
         open: Vec::new(),
         in_head: false,
+        columns: Vec::new(),
+        column: 0,
         code: None,
     };
     for event in Parser::new_ext(text, options) {
@@ -29,6 +34,9 @@ struct Prose<'a> {
     /// What closes each element that is open, and an address that is shown as text before that.
     open: Vec<(Option<String>, &'static str)>,
     in_head: bool,
+    /// How the columns of the table are aligned, and which one is next.
+    columns: Vec<Alignment>,
+    column: usize,
     /// The code in the making, and its language.
     code: Option<(Option<Language>, String)>,
 }
@@ -41,12 +49,12 @@ impl Prose<'_> {
             Event::Text(text)
             | Event::Html(text)
             | Event::InlineHtml(text)
-            | Event::InlineMath(text)
-            | Event::DisplayMath(text)
             | Event::FootnoteReference(text) => match &mut self.code {
                 Some((_, code)) => *code += &text,
                 None => drop(self.markup.text(&text)),
             },
+            Event::InlineMath(text) => self.formula(&text, false),
+            Event::DisplayMath(text) => self.formula(&text, true),
             Event::Code(text) => {
                 self.markup.raw("<code>").text(&text).raw("</code>");
             }
@@ -89,20 +97,35 @@ impl Prose<'_> {
                 ("\">\n", "</ol>\n")
             }
             Tag::Item => ("<li>", "</li>\n"),
-            Tag::Table(_) => (
-                "<div class=\"table\" tabindex=\"0\"><table>\n",
-                "</table></div>\n",
-            ),
+            Tag::Table(columns) => {
+                self.columns = columns;
+                (
+                    "<div class=\"table\" tabindex=\"0\"><table>\n",
+                    "</table></div>\n",
+                )
+            }
             Tag::TableHead => {
-                self.in_head = true;
+                (self.in_head, self.column) = (true, 0);
                 ("<tr>", "</tr>\n")
             }
             Tag::TableRow => {
-                self.in_head = false;
+                (self.in_head, self.column) = (false, 0);
                 ("<tr>", "</tr>\n")
             }
-            Tag::TableCell if self.in_head => ("<th>", "</th>"),
-            Tag::TableCell => ("<td>", "</td>"),
+            Tag::TableCell => {
+                let (cell, close) = match self.in_head {
+                    true => ("th", "</th>"),
+                    false => ("td", "</td>"),
+                };
+                let class = match self.columns.get(self.column) {
+                    Some(Alignment::Right) => Some("right"),
+                    Some(Alignment::Center) => Some("center"),
+                    _ => None,
+                };
+                self.column += 1;
+                self.markup.open(cell, &[("class", class)]);
+                ("", close)
+            }
             Tag::Emphasis => ("<em>", "</em>"),
             Tag::Strong => ("<strong>", "</strong>"),
             Tag::Strikethrough => ("<s>", "</s>"),
@@ -124,6 +147,17 @@ impl Prose<'_> {
         };
         self.markup.raw(open);
         self.open.push((None, close));
+    }
+
+    /// A formula, or the text that looked like one.
+    fn formula(&mut self, text: &str, is_display: bool) {
+        match mathml(text, is_display) {
+            Some(drawn) => drop(self.markup.formula(&drawn)),
+            None => {
+                let sign = if is_display { "$$" } else { "$" };
+                self.markup.text(&format!("{sign}{text}{sign}"));
+            }
+        }
     }
 
     fn link(&mut self, address: CowStr<'_>) {
@@ -177,7 +211,8 @@ mod tests {
             "# Title\n\nA *word*, **two**, ~~three~~, `code <b>`.\nNext line.\n\n\
              1. one\n2. two\n   - [x] done\n   - [ ] open\n\n> quoted\n\n\
              ```rust\nfn main() { a < b }\n```\n\n    indented\n\n\
-             | a | b |\n|---|---|\n| 1 | 2 |\n\n---\n\n\
+             | a | b |\n|:-:|--:|\n| 1 | 2 |\n\n---\n\n\
+             It is $x^2$ of $HOME and $PATH.\n\n\
              [link](https://a.example/?a=1&b=2 \"t\") <https://b.example> <me@c.example>\n\n\
              ![shot](https://a.example/x.png) ![dot](data:image/png;base64,iVBORw0KGgo=)\n"
         ));
