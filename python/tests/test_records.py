@@ -1,6 +1,13 @@
 """The log of a LangGraph thread, without the framework."""
 
-from tract._records import Thread
+import json
+import os
+import random
+import time
+
+from tract._records import Pieces, Thread, applied, differences
+
+SEED = int(os.environ.get("PROPTEST_RNG_SEED") or time.time())
 
 
 def put(id, **more):
@@ -29,3 +36,38 @@ def test_writes_belong_to_their_checkpoint_in_whichever_order_they_come():
 def test_what_is_dropped_takes_its_writes_along():
     thread = read(put("1"), writes("1", "a"), {"op": "drop", "keys": [["", "1"]]}, writes("2", "b"), put("2"))
     assert list(thread.writes) == [("", "2")] and list(thread.kept) == [("", "2")]
+
+
+def test_a_piece_that_stands_there_is_told_by_its_place():
+    said, heard = Pieces(), Pieces()
+    text = b"What the Rhine carries in a dry summer, in words."
+    pieces = [text, b"\x81" + text + b"\x00", text[5:40], text[:20] + b"!" + text[20:], b"short", bytes(range(256)), text]
+    told = json.loads(json.dumps([said.packed(one) for one in pieces]))
+    assert [heard.unpacked(one) for one in told] == pieces
+    assert [type(one) for one in told] == [str, str, list, list, str, str, list]
+    assert len(json.dumps(told[2:4])) < len(text) * 2
+
+
+def test_any_pieces_come_back():
+    chance = random.Random(SEED)
+    for _ in range(50):
+        said, heard, last = Pieces(), Pieces(), b""
+        for _ in range(40):
+            fresh = chance.randbytes(chance.choice([0, 3, 40, 400]))
+            cut = chance.randrange(len(last) + 1)
+            last = chance.choice([fresh, last[:cut] + fresh, fresh + last[cut:], last[:cut] + fresh + last[cut:], last[cut:]])[:9000]
+            assert heard.unpacked(json.loads(json.dumps(said.packed(last)))) == last, SEED
+
+
+def test_facts_are_told_by_what_differs():
+    base = {"v": 4, "ts": "one", "versions": {"a": 1, "b": {"c": 1}}, "list": [1, 2]}
+    for value, count in [
+        (base, 0),
+        ({**base, "ts": "two"}, 1),
+        ({**base, "versions": {"a": True, "b": {"c": 1.0}}}, 2),
+        ({**base, "versions": {"a": 1}}, 1),
+        ({**base, "new": {}, "list": []}, 2),
+    ]:
+        made = differences(base, value)
+        assert len(made) == count and json.dumps(applied(base, made)) == json.dumps(value)
+    assert differences(base, {"v": 4}) is None and base["versions"] == {"a": 1, "b": {"c": 1}}

@@ -1,14 +1,14 @@
 """The log of a thread: records of which each says only what is new.
 
-A value is kept whole, or as a change of an older one: a list that grows by a message takes that message. Nothing here
-knows a framework.
+A value is kept whole, or as a change of an older one: a list that grows by a message takes that message. Bytes that a record
+before has said already are told by their place there. Nothing here knows a framework.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union
 
 
 def packed(data: bytes) -> str:
@@ -35,10 +35,17 @@ def head_of(data: bytes) -> Tuple[int, int]:
     return 0, 0
 
 
-def same_bytes(one: memoryview, other: memoryview) -> int:
+def head_for(count: int) -> bytes:
+    """The head of a list in msgpack."""
+    if count < 16:
+        return bytes((0x90 | count,))
+    return b"\xdc" + count.to_bytes(2, "big") if count < 1 << 16 else b"\xdd" + count.to_bytes(4, "big")
+
+
+def same_bytes(one: bytes, other: bytes) -> int:
     """How many bytes two begin with in common."""
     low, high = 0, min(len(one), len(other))
-    if one[:high] == other[:high]:
+    if one.startswith(other if len(other) == high else other[:high]):
         return high
     while high - low > 1:
         middle = (low + high) // 2
@@ -47,6 +54,90 @@ def same_bytes(one: memoryview, other: memoryview) -> int:
         else:
             high = middle
     return low
+
+
+# Shorter ones are said as they are, and of longer ones nothing is told.
+_PIECE_BYTES = range(24, 1 << 16)
+# How many pieces are at hand.
+_PIECES = 8
+
+
+class Pieces:
+    """The newest pieces of a log, oldest first. What stands in one of them is told by its place.
+
+    A piece is a text, as `packed` makes it; or `[back, start, size]`, a part of the piece so far back; or `[back, keep, tail,
+    text]`, the first and last bytes of one, and what stands between them.
+    """
+
+    def __init__(self, recent: Sequence[bytes] = ()) -> None:
+        self.recent = list(recent)
+
+    def draft(self) -> "Pieces":
+        """The same, for records that may never be there."""
+        return Pieces(self.recent)
+
+    def _put(self, data: bytes) -> None:
+        if len(data) in _PIECE_BYTES:
+            self.recent.append(data)
+            del self.recent[:-_PIECES]
+
+    def packed(self, data: bytes) -> Any:
+        """The next piece."""
+        told: Any = None
+        if len(data) in _PIECE_BYTES:
+            most, best = 0, (0, 0, 0)
+            for back, old in enumerate(reversed(self.recent)):
+                start = old.find(data)
+                if start >= 0:
+                    told = [back, start, len(data)]
+                    break
+                keep = same_bytes(data, old)
+                left = min(len(data), len(old)) - keep
+                tail = same_bytes(data[len(data) - left :][::-1], old[len(old) - left :][::-1])
+                if keep + tail > most:
+                    most, best = keep + tail, (back, keep, tail)
+            if told is None and most in _PIECE_BYTES:
+                told = [*best, packed(data[best[1] : len(data) - best[2]])]
+        self._put(data)
+        return packed(data) if told is None else told
+
+    def unpacked(self, told: Any) -> bytes:
+        """The bytes of the next piece."""
+        if isinstance(told, str):
+            data = unpacked(told)
+        else:
+            old = self.recent[-1 - told[0]]
+            if len(told) == 3:
+                data = old[told[1] : told[1] + told[2]]
+            else:
+                data = old[: told[1]] + unpacked(told[3]) + (old[-told[2] :] if told[2] else b"")
+        self._put(data)
+        return data
+
+
+Plain = Dict[str, Any]
+
+
+def differences(base: Plain, value: Plain) -> Optional[List[List[Any]]]:
+    """What makes a value of its base, each with the keys that lead there; none: something is gone."""
+    if not base.keys() <= value.keys():
+        return None
+    found: List[List[Any]] = []
+    for key, now in value.items():
+        was = base.get(key)
+        if isinstance(now, dict) and isinstance(was, dict) and now.keys() >= was.keys():
+            found += [[key, *one] for one in differences(was, now) or []]
+        elif key not in base or json.dumps(was) != json.dumps(now):
+            found.append([key, now])
+    return found
+
+
+def applied(base: Plain, differences: Iterable[Sequence[Any]]) -> Plain:
+    """A value by its base, which stays as it is."""
+    made = dict(base)
+    for first, *rest in differences:
+        made[first] = rest[0] if len(rest) == 1 else applied(made[first], [rest])
+    return made
 
 
 class Blob:
@@ -63,29 +154,53 @@ class Blob:
         if old is not None:
             number, before = old
             start, was = head_of(new)[0], head_of(before)[0]
-            body, former = memoryview(new)[start:], memoryview(before)[was:]
+            body, former = new[start:], before[was:]
             keep = same_bytes(body, former)
             tail = 0
             left = min(len(body), len(former)) - keep
             if left and keep < len(former):
                 # From the end: the same bytes, turned round.
-                tail = same_bytes(memoryview(bytes(body[keep:])[::-1]), memoryview(bytes(former[keep:])[::-1]))
+                tail = same_bytes(body[keep:][::-1], former[keep:][::-1])
             if (keep + tail) * 2 > len(body):
-                data = bytes(body[keep : len(body) - tail])
-                return cls(kind, number, keep, tail, new[:start], data)
+                return cls(kind, number, keep, tail, new[:start], body[keep : len(body) - tail])
         return cls(kind, None, 0, 0, b"", new)
 
-    def json(self) -> List[Any]:
+    def json(self, pieces: Pieces) -> List[Any]:
         if self.base is None:
-            return [self.kind, packed(self.data)]
-        return [self.kind, packed(self.data), self.base, self.keep, self.tail, packed(self.head)]
+            return [self.kind, pieces.packed(self.data)]
+        return [self.kind, pieces.packed(self.data), self.base, self.keep, self.tail, packed(self.head)]
 
     @classmethod
-    def read(cls, kept: List[Any]) -> "Blob":
+    def read(cls, kept: List[Any], pieces: Pieces) -> "Blob":
         if len(kept) == 2:
-            return cls(kept[0], None, 0, 0, b"", unpacked(kept[1]))
+            return cls(kept[0], None, 0, 0, b"", pieces.unpacked(kept[1]))
         kind, data, base, keep, tail, head = kept
-        return cls(kind, base, keep, tail, unpacked(head), unpacked(data))
+        return cls(kind, base, keep, tail, unpacked(head), pieces.unpacked(data))
+
+
+class Member:
+    """A member of a list, by its bytes. Two of the same bytes may be two."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+
+class Value:
+    """A value as it was serialized: whole or, where it is a list in msgpack, as its members."""
+
+    __slots__ = ("kind", "members", "_data")
+
+    def __init__(self, kind: str, data: Optional[bytes], members: Optional[Sequence[Member]] = None) -> None:
+        self.kind, self._data, self.members = kind, data, members
+
+    @property
+    def data(self) -> bytes:
+        if self._data is None:
+            members = self.members or ()
+            self._data = head_for(len(members)) + b"".join([one.data for one in members])
+        return self._data
 
 
 Key = Tuple[str, str]
@@ -95,15 +210,20 @@ Writes = Dict[Tuple[str, int], Tuple[str, str, str, bytes]]
 Said = Tuple[str, Optional[str]]
 
 
+# What is known of a checkpoint: as it was serialized or, where JSON says the same, as JSON has it.
+Facts = Union[Tuple[str, bytes], Plain]
+
+
 class Kept:
     """A checkpoint as the log has it."""
 
     __slots__ = ("ns", "id", "parent", "core", "meta", "channels", "tip", "at")
 
-    def __init__(self, record: Dict[str, Any], tip: Optional[str], at: int) -> None:
-        self.ns, self.id, self.parent = record["ns"], record["id"], record.get("parent")
-        self.core = (record["core"][0], unpacked(record["core"][1]))
-        self.meta = (record["meta"][0], unpacked(record["meta"][1]))
+    def __init__(
+        self, record: Dict[str, Any], parent: Optional[str], facts: Dict[str, Facts], tip: Optional[str], at: int
+    ) -> None:
+        self.ns, self.id, self.parent = record["ns"], record["id"], parent
+        self.core, self.meta = facts["core"], facts["meta"]
         self.channels: Dict[str, int] = record["ch"]
         self.tip, self.at = tip, at
 
@@ -136,8 +256,13 @@ class Thread:
         # How the conversation changed: where in the log, how much of it stayed, and what came.
         self.says: List[Tuple[int, int, List[Said]]] = []
         self.has_dropped = False
-        # A few values whole: those that are asked for next.
+        # The last checkpoint of each namespace that was put, and what JSON says of one, newest.
+        self.last: Dict[str, str] = {}
+        self.plain: Dict[Key, Plain] = {}
+        self.pieces = Pieces()
+        # A few values whole, and the members of a few: those that are asked for next.
         self.whole: Dict[int, bytes] = {}
+        self.members: Dict[int, Sequence[Member]] = {}
 
     @property
     def tip(self) -> Optional[str]:
@@ -151,7 +276,7 @@ class Thread:
     def take(self, commit: str, record: Dict[str, Any]) -> None:
         """Takes the next record in."""
         op = record.get("op")
-        self.blobs.extend(Blob.read(one) for one in record.get("new", []))
+        self.blobs.extend(Blob.read(one, self.pieces) for one in record.get("new", []))
         if op == "put":
             say = record.get("say")
             if say is not None:
@@ -159,17 +284,21 @@ class Thread:
                 self.said[say["keep"] :] = add
                 self.said_of = say["of"]
                 self.says.append((len(self.read), say["keep"], add))
-            kept = Kept(record, self.said_tip, len(self.read))
+            facts = {name: self._facts(record, name) for name in ("core", "meta")}
+            parent = record.get("parent")
+            parent = self.last[record["ns"]] if parent is True else parent
+            kept = Kept(record, parent, facts, self.said_tip, len(self.read))
             self.kept[kept.ns, kept.id] = kept
+            self.last[kept.ns] = kept.id
             self.latest[kept.ns] = max(kept.id, self.latest.get(kept.ns, ""))
         elif op == "writes":
-            key = (record["ns"], record["id"])
+            key = (record["ns"], self.last[record["ns"]] if record["id"] is True else record["id"])
             writes = self.writes.setdefault(key, {})
             self.begun.setdefault((*key, record["task"]), len(self.read))
             for index, channel, kind, data in record["w"]:
-                place = (record["task"], index)
+                place, whole = (record["task"], index), self.pieces.unpacked(data)
                 if index < 0 or place not in writes:
-                    writes[place] = (record["path"], channel, kind, unpacked(data))
+                    writes[place] = (record["path"], channel, kind, whole)
         elif op == "ground":
             self.grounds[record["ns"], record["id"]] = Ground(record.get("parent"), record["ch"])
         elif op == "drop":
@@ -182,9 +311,48 @@ class Thread:
                 self.latest[ns] = max(id, self.latest.get(ns, ""))
         self.read.append(commit)
 
+    def _facts(self, record: Dict[str, Any], name: str) -> Facts:
+        told, key = record[name], (record["ns"], name)
+        if isinstance(told, list):
+            return told[0], self.pieces.unpacked(told[1])
+        base = self.plain.get(key, {}) if told["on"] else {}
+        own = [["id", record["id"]]] if "id" in base else []
+        self.plain[key] = applied(base, [*own, *told["set"]])
+        return self.plain[key]
+
+    def told(self, record: Dict[str, Any], facts: Dict[str, Facts], pieces: Pieces) -> Dict[str, Any]:
+        """What a record of a checkpoint says of it beside its values: only what differs from the checkpoint before it."""
+        said: Dict[str, Any] = {}
+        for name, value in facts.items():
+            if isinstance(value, tuple):
+                said[name] = [value[0], pieces.packed(value[1])]
+                continue
+            base = self.plain.get((record["ns"], name), {})
+            own = [["id", record["id"]]] if "id" in base else []
+            base = applied(base, own)
+            changes = differences(base, value)
+            is_on = changes is not None and json.dumps(applied(base, changes)) == json.dumps(value)
+            said[name] = {"on": is_on, "set": changes if is_on else [list(one) for one in value.items()]}
+        return said
+
+    def keep(self, number: int, value: Value) -> None:
+        """Keeps a value at hand. Of a list whose members are known, they are enough."""
+        if value.members is None:
+            _put(self.whole, number, value.data, 32)
+        else:
+            _put(self.members, number, value.members, 8)
+
+    def body_size(self, number: int) -> int:
+        """How many bytes of a value stand behind the head."""
+        blob = self.blobs[number]
+        return len(blob.data) - head_of(blob.data)[0] if blob.base is None else blob.keep + len(blob.data) + blob.tail
+
     def value(self, number: int) -> Tuple[str, bytes]:
         """A value whole."""
         chain, at = [], number
+        if number not in self.whole and number in self.members:
+            kind = self.blobs[number].kind
+            return kind, Value(kind, None, self.members[number]).data
         while at not in self.whole:
             blob = self.blobs[at]
             chain.append(blob)
@@ -205,22 +373,30 @@ class Thread:
                 body += end
                 head = blob.head
             start = head + bytes(body)
-        self.whole.pop(number, None)
-        self.whole[number] = start
-        while len(self.whole) > 32:
-            self.whole.pop(next(iter(self.whole)))
+        _put(self.whole, number, start, 32)
         return self.blobs[number].kind, start
 
-    def noted(self, value: Tuple[str, bytes], before: Optional[int], new: List[Tuple[Blob, bytes]]) -> int:
+    def noted(self, value: Value, before: Optional[int], new: List[Tuple[Blob, Value]]) -> int:
         """The number of a value: that of the one before it, if it is the same, or else of a new blob."""
-        kind, data = value
+        former = self.members.get(before) if before is not None else None
+        same = len(former) if former is not None else 0
+        if same and value.members is not None and value.members[:same] == former:
+            # Only members came, or none.
+            rest = value.members[same:]
+            if not rest:
+                return before  # type: ignore[return-value]
+            size = self.body_size(before)  # type: ignore[arg-type]
+            data = b"".join([one.data for one in rest])
+            if size > len(data):
+                new.append((Blob(value.kind, before, size, 0, head_for(same + len(rest)), data), value))
+                return len(self.blobs) + len(new) - 1
         old = None
         if before is not None:
             old_kind, old_data = self.value(before)
-            if (old_kind, old_data) == (kind, data):
+            if (old_kind, old_data) == (value.kind, value.data):
                 return before
-            old = (before, old_data) if old_kind == kind == "msgpack" else None
-        new.append((Blob.of(kind, data, old), data))
+            old = (before, old_data) if old_kind == value.kind == "msgpack" else None
+        new.append((Blob.of(value.kind, value.data, old), value))
         return len(self.blobs) + len(new) - 1
 
     def newest(self, ns: str) -> Optional[Kept]:
@@ -265,7 +441,7 @@ class Thread:
     def without(
         self,
         stay: Set[Key],
-        whole: Dict[Key, Dict[str, Tuple[str, bytes]]],
+        whole: Dict[Key, Dict[str, Value]],
         grounds: Dict[Key, Set[str]],
     ) -> List[Dict[str, Any]]:
         """The records of a log that never had more than these checkpoints.
@@ -281,22 +457,24 @@ class Thread:
         gone = [(0, key, self.kept.get(key) or self.grounds[key]) for key in grounds]
         for at, key, one in [*gone, *sorted((kept.at, key, kept) for key, kept in self.kept.items() if key in stay)]:
             ns, id = key
-            values = {channel: self.value(number) for channel, number in one.channels.items()}
+            values = {channel: Value(*self.value(number)) for channel, number in one.channels.items()}
             record: Dict[str, Any] = {"op": "put", "ns": ns, "id": id}
             if key in grounds:
                 record["op"] = "ground"
                 values = {channel: value for channel, value in values.items() if channel in grounds[key]}
             else:
                 values.update(whole.get(key, {}))
-            new: List[Tuple[Blob, bytes]] = []
+            new: List[Tuple[Blob, Value]] = []
             near = newest.get(ns, {})
             record["ch"] = {channel: fresh.noted(value, near.get(channel), new) for channel, value in values.items()}
             newest[ns] = {**near, **record["ch"]}
             if one.parent:
                 record["parent"] = one.parent
+            pieces = fresh.pieces.draft()
+            if new:
+                record["new"] = [blob.json(pieces) for blob, _ in new]
             if isinstance(one, Kept) and key not in grounds:
-                for name, (kind, data) in (("core", one.core), ("meta", one.meta)):
-                    record[name] = [kind, packed(data)]
+                record.update(fresh.told(record, {"core": one.core, "meta": one.meta}, pieces))
                 before = list(said)
                 while say[0] <= at:
                     said[say[1] :] = say[2]
@@ -306,23 +484,35 @@ class Thread:
                     keep += 1
                 if ns == "" and keep < max(len(before), len(said)):
                     record["say"] = {"of": -1, "keep": keep, "add": [list(one) for one in said[keep:]]}
-            if new:
-                record["new"] = [blob.json() for blob, _ in new]
             fresh.take("", record)
-            fresh.whole.update({number: data for number, (_, data) in enumerate(new, len(fresh.blobs) - len(new))})
-            records += [record, *self._written(key, grounds.get(key))]
+            for number, (_, value) in enumerate(new, len(fresh.blobs) - len(new)):
+                fresh.keep(number, value)
+            records += [record, *self._written(key, grounds.get(key), fresh)]
         for key in self.writes:
             kept = self.newest(key[0])
             # Those that are newer than all checkpoints belong to one that is to come.
             if key not in self.kept and key not in grounds and (kept is None or key[1] > kept.id):
-                records += self._written(key, None)
+                records += self._written(key, None, fresh)
         return records
 
-    def _written(self, key: Key, channels: Optional[Set[str]]) -> List[Dict[str, Any]]:
-        """The records of what tasks wrote to a checkpoint, in these channels or in all."""
+    def _written(self, key: Key, channels: Optional[Set[str]], fresh: "Thread") -> List[Dict[str, Any]]:
+        """The records of what tasks wrote to a checkpoint, in these channels or in all, behind those of another log."""
         tasks: Dict[Tuple[str, str], List[Any]] = {}
         for (task, index), (path, channel, kind, data) in self.writes.get(key, {}).items():
             if channels is None or channel in channels:
-                tasks.setdefault((task, path), []).append([index, channel, kind, packed(data)])
-        record = {"op": "writes", "ns": key[0], "id": key[1]}
-        return [{**record, "task": task, "path": path, "w": made} for (task, path), made in tasks.items()]
+                tasks.setdefault((task, path), []).append([index, channel, kind, data])
+        records = []
+        for (task, path), made in tasks.items():
+            pieces = fresh.pieces.draft()
+            told = [[*one[:3], pieces.packed(one[3])] for one in made]
+            records.append({"op": "writes", "ns": key[0], "id": key[1], "task": task, "path": path, "w": told})
+            fresh.take("", records[-1])
+        return records
+
+
+def _put(kept: Dict[int, Any], number: int, value: Any, most: int) -> None:
+    """Keeps a value as the newest, and no more than so many."""
+    kept.pop(number, None)
+    kept[number] = value
+    while len(kept) > most:
+        kept.pop(next(iter(kept)))

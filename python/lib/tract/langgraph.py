@@ -55,7 +55,8 @@ from . import types
 from ._blocks import branch_end
 from ._deeds import anew, settled, tip_of
 from ._errors import TractError
-from ._records import Blob, Kept, Thread, head_of, packed
+from ._members import is_known, is_same, read, written
+from ._records import Blob, Facts, Kept, Thread, Value
 from ._repo import Repo
 
 try:
@@ -155,7 +156,7 @@ class TractSaver(BaseCheckpointSaver[int]):
         thread: "_Thread",
         record: Dict[str, Any],
         talk: Optional["_Talk"],
-        new: List[Tuple[Blob, bytes]],
+        new: List[Tuple[Blob, Value]],
     ) -> None:
         moves: List[Any] = []
         if talk is not None and talk.tip != thread.talk:
@@ -166,7 +167,8 @@ class TractSaver(BaseCheckpointSaver[int]):
             moves=moves or None,
             unbudgeted=True,
         )
-        thread.whole.update({number: data for number, (_, data) in enumerate(new, len(thread.blobs))})
+        for number, (_, value) in enumerate(new, len(thread.blobs)):
+            thread.keep(number, value)
         thread.take(made["commits"][0]["hash"], record)
         self._hold(end, thread)
         if talk is not None:
@@ -199,46 +201,69 @@ class TractSaver(BaseCheckpointSaver[int]):
         core = {key: value for key, value in checkpoint.items() if key != "channel_values"}
         meta = get_checkpoint_metadata(config, metadata)
         values, versions = checkpoint["channel_values"], checkpoint["channel_versions"]
+        facts = {"core": self._facts(core), "meta": self._facts(meta)}
 
-        def make(thread: "_Thread") -> Tuple[Dict[str, Any], Optional["_Talk"], List[Tuple[Blob, bytes]]]:
+        def make(thread: "_Thread") -> Tuple[Dict[str, Any], Optional["_Talk"], List[Tuple[Blob, Value]]]:
             parent = thread.kept.get((ns, place.get("checkpoint_id") or ""))
             near = parent or thread.newest(ns)
-            former = self._core(parent)["channel_versions"] if parent is not None else {}
+            former = self._core(parent, False)["channel_versions"] if parent is not None else {}
             numbers: Dict[str, int] = {}
-            new: List[Tuple[Blob, bytes]] = []
+            new: List[Tuple[Blob, Value]] = []
             for channel, value in values.items():
                 before = near.channels.get(channel) if near is not None else None
                 version = versions.get(channel)
                 is_old = parent is not None and channel not in new_versions and version is not None
+                members = thread.members.get(before) if before is not None else None
+                # A node may have changed a message in place and not said so. That is looked for where it costs a look.
+                is_old = is_old and (members is None or is_same(value, members))
                 if is_old and before is not None and former.get(channel) == version:
                     numbers[channel] = before
                 else:
-                    numbers[channel] = thread.noted(self.serde.dumps_typed(value), before, new)
+                    numbers[channel] = thread.noted(written(self.serde, value, members), before, new)
             record: Dict[str, Any] = {"op": "put", "ns": ns, "id": checkpoint["id"], "ch": numbers}
-            if place.get("checkpoint_id"):
-                record["parent"] = place["checkpoint_id"]
-            for name, what in (("core", core), ("meta", meta)):
-                kind, data = self.serde.dumps_typed(what)
-                record[name] = [kind, packed(data)]
+            above = place.get("checkpoint_id")
+            if above:
+                record["parent"] = True if thread.last.get(ns) == above else above
             talk = None
             if ns == "" and self.messages is not None and (self.messages in values or self.messages in versions):
-                messages = self._messages(thread, record.get("parent"), values.get(self.messages))
+                messages = self._messages(thread, above, values.get(self.messages))
                 if isinstance(messages, list):
                     talk = self._talk(branch_end(thread_id), thread, messages, numbers.get(self.messages), new)
                     record.update(talk.say)
+            pieces = thread.pieces.draft()
             if new:
-                record["new"] = [blob.json() for blob, _ in new]
+                record["new"] = [blob.json(pieces) for blob, _ in new]
+            record.update(thread.told(record, facts, pieces))
             return record, talk, new
 
         with self._lock:
             self._write(thread_id, make)
         return {"configurable": {"thread_id": thread_id, "checkpoint_ns": ns, "checkpoint_id": checkpoint["id"]}}
 
-    def _core(self, kept: Kept) -> Dict[str, Any]:
-        return self.serde.loads_typed(kept.core)
+    def _facts(self, value: Any) -> Facts:
+        """What is kept of a value: what JSON says, if that is the same, or what the serializer makes of it."""
+        typed = self.serde.dumps_typed(value)
+        if not is_known(self.serde):
+            # It may hide what it writes.
+            return typed
+        try:
+            text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+            plain = json.loads(text.encode())
+            return plain if type(plain) is dict and self.serde.dumps_typed(plain) == typed else typed
+        except (TypeError, ValueError, RecursionError):
+            return typed
 
-    def _meta(self, kept: Kept) -> Any:
-        return self.serde.loads_typed(kept.meta)
+    def _value(self, facts: Facts, is_own: bool) -> Any:
+        """The value of which that was kept; its own, if it may be changed."""
+        if isinstance(facts, tuple):
+            return self.serde.loads_typed(facts)
+        return self.serde.loads_typed(self.serde.dumps_typed(facts)) if is_own else facts
+
+    def _core(self, kept: Kept, is_own: bool = True) -> Dict[str, Any]:
+        return self._value(kept.core, is_own)
+
+    def _meta(self, kept: Kept, is_own: bool = True) -> Any:
+        return self._value(kept.meta, is_own)
 
     def _messages(self, thread: "_Thread", parent: Optional[str], value: Any) -> Any:
         """The messages at a checkpoint: its own value or, where the channel is kept as changes, what they make."""
@@ -251,7 +276,7 @@ class TractSaver(BaseCheckpointSaver[int]):
             value = thread.messages
         else:
             seed, writes, _ = thread.changes("", parent, [channel])[channel]
-            value = [] if seed is None else _unwrapped(self.serde.loads_typed(thread.value(seed)))
+            value = [] if seed is None else _unwrapped(read(self.serde, thread, seed))
         if not isinstance(value, list):
             return None
         return _folded(value, [self.serde.loads_typed((kind, data)) for _, kind, data in writes])
@@ -262,7 +287,7 @@ class TractSaver(BaseCheckpointSaver[int]):
         thread: "_Thread",
         messages: List[Any],
         number: Optional[int],
-        new: List[Tuple[Blob, bytes]],
+        new: List[Tuple[Blob, Value]],
     ) -> "_Talk":
         """Makes commits of what is new in the messages, whose number is that of a value. No branch has them yet."""
         talk = self.repo.at(TALK + end)
@@ -274,13 +299,15 @@ class TractSaver(BaseCheckpointSaver[int]):
         if said and number is not None and number == thread.said_of:
             keep = len(said)
         elif said and number is not None and number >= len(thread.blobs):
-            blob = new[number - len(thread.blobs)][0]
+            blob, value = new[number - len(thread.blobs)]
             if blob.base is not None and blob.base == thread.said_of:
                 # What stands before did not change by a byte.
-                whole = thread.value(blob.base)[1]
-                if blob.tail == 0 and blob.keep == len(whole) - head_of(whole)[0]:
+                if blob.tail == 0 and blob.keep == thread.body_size(blob.base):
                     keep = len(said)
-        if keep == 0 and thread.spoken == len(thread.says):
+                else:
+                    keep = _in_common(thread.members.get(blob.base) or (), value.members or (), len(said))
+        elif number is None and thread.spoken == len(thread.says):
+            # Kept as changes: nobody else has these messages.
             while keep < min(len(said), len(messages)) and messages[keep] is thread.messages[keep]:
                 keep += 1
         known = [_spoken(message) for message in messages[keep:]]
@@ -311,15 +338,17 @@ class TractSaver(BaseCheckpointSaver[int]):
         ns, id = place.get("checkpoint_ns", ""), str(place["checkpoint_id"])
         made: List[List[Any]] = []
         for index, (channel, value) in enumerate(writes):
-            kind, data = self.serde.dumps_typed(value)
-            made.append([WRITES_IDX_MAP.get(channel, index), channel, kind, packed(data)])
+            made.append([WRITES_IDX_MAP.get(channel, index), channel, *self.serde.dumps_typed(value)])
 
-        def make(thread: Thread) -> Optional[Tuple[Dict[str, Any], None, List[Tuple[Blob, bytes]]]]:
+        def make(thread: Thread) -> Optional[Tuple[Dict[str, Any], None, List[Tuple[Blob, Value]]]]:
             known = thread.writes.get((ns, id), {})
             new = [one for one in made if one[0] < 0 or (task_id, one[0]) not in known]
             if not new:
                 return None
-            return {"op": "writes", "ns": ns, "id": id, "task": task_id, "path": task_path, "w": new}, None, []
+            pieces = thread.pieces.draft()
+            told = [[*one[:3], pieces.packed(one[3])] for one in new]
+            at: Any = True if thread.last.get(ns) == id else id
+            return {"op": "writes", "ns": ns, "id": at, "task": task_id, "path": task_path, "w": told}, None, []
 
         with self._lock:
             self._write(place["thread_id"], make)
@@ -331,7 +360,7 @@ class TractSaver(BaseCheckpointSaver[int]):
             return {"configurable": {"thread_id": thread_id, "checkpoint_ns": kept.ns, "checkpoint_id": id}}
 
         values = {
-            channel: self.serde.loads_typed(thread.value(number)) for channel, number in kept.channels.items()
+            channel: read(self.serde, thread, number) for channel, number in kept.channels.items()
         }
         writes = [
             (task, channel, self.serde.loads_typed((kind, data)))
@@ -378,7 +407,7 @@ class TractSaver(BaseCheckpointSaver[int]):
                     if ns not in (None, kept.ns) or id not in (None, kept.id) or (until and kept.id >= until):
                         continue
                     if filter:
-                        meta = self._meta(kept)
+                        meta = self._meta(kept, False)
                         if any(meta.get(key) != value for key, value in filter.items()):
                             continue
                     found.append((kept.id, name, thread, kept))
@@ -409,7 +438,7 @@ class TractSaver(BaseCheckpointSaver[int]):
                 made = [(task, channel, self.serde.loads_typed((kind, data))) for task, kind, data in writes]
                 history[channel] = {"writes": made}
                 if seed is not None:
-                    history[channel]["seed"] = self.serde.loads_typed(thread.value(seed))
+                    history[channel]["seed"] = read(self.serde, thread, seed)
             return history
 
     # What goes.
@@ -468,15 +497,15 @@ class TractSaver(BaseCheckpointSaver[int]):
 
     def _detached(
         self, thread: "_Thread", stay: Set[Tuple[str, str]]
-    ) -> Tuple[Dict[Tuple[str, str], Dict[str, Tuple[str, bytes]]], Dict[Tuple[str, str], Set[str]]]:
+    ) -> Tuple[Dict[Tuple[str, str], Dict[str, Value]], Dict[Tuple[str, str], Set[str]]]:
         """What checkpoints that stay need of those that go, where channels are kept as changes.
 
         The messages of a conversation are known whole, and stay so; of other channels stays what they are made from.
         """
-        whole: Dict[Tuple[str, str], Dict[str, Tuple[str, bytes]]] = {}
+        whole: Dict[Tuple[str, str], Dict[str, Value]] = {}
         grounds: Dict[Tuple[str, str], Set[str]] = {}
         for kept in sorted((thread.kept[key] for key in stay), key=lambda kept: kept.at):
-            counted = self._meta(kept).get("counters_since_delta_snapshot") or {}
+            counted = self._meta(kept, False).get("counters_since_delta_snapshot") or {}
             channels = [channel for channel in counted if channel not in kept.channels]
             for channel, (_, _, ids) in thread.changes(kept.ns, kept.parent, channels).items():
                 path = [(kept.ns, id) for id in ids]
@@ -486,7 +515,7 @@ class TractSaver(BaseCheckpointSaver[int]):
                     continue
                 if kept.ns == "" and channel == self.messages:
                     messages = self._messages(thread, kept.parent, None)
-                    whole[kept.ns, kept.id] = {channel: self.serde.dumps_typed(_wrapped(messages))}
+                    whole[kept.ns, kept.id] = {channel: Value(*self.serde.dumps_typed(_wrapped(messages)))}
                 else:
                     for key in gone:
                         grounds.setdefault(key, set()).add(channel)
@@ -497,7 +526,7 @@ class TractSaver(BaseCheckpointSaver[int]):
         runs = set(run_ids)
 
         def chosen(thread: "_Thread") -> List[Tuple[str, str]]:
-            return [key for key, kept in thread.kept.items() if self._meta(kept).get("run_id") in runs]
+            return [key for key, kept in thread.kept.items() if self._meta(kept, False).get("run_id") in runs]
 
         for end in sorted({*self._ends(), *self._ends(UNDONE)}):
             self._drop(end, chosen, "delete_for_runs")
@@ -566,7 +595,7 @@ class TractSaver(BaseCheckpointSaver[int]):
         def deed() -> Thread:
             thread = self._thread(end)
             of_root = [kept for (ns, _), kept in thread.kept.items() if ns == ""]
-            inputs = [kept for kept in of_root if self._meta(kept).get("source") == "input"]
+            inputs = [kept for kept in of_root if self._meta(kept, False).get("source") == "input"]
             if turns < 1 or len(inputs) < turns:
                 raise TractError("refused", f"the thread has {len(inputs)} turns", facts={"turns": len(inputs)})
             first = sorted(inputs, key=lambda kept: kept.at)[-turns]
@@ -681,7 +710,7 @@ class _Talk(NamedTuple):
 
 
 # A record, the conversation that goes along, and the values that are new, whole.
-_Make = Callable[[_Thread], Optional[Tuple[Dict[str, Any], Optional[_Talk], List[Tuple[Blob, bytes]]]]]
+_Make = Callable[[_Thread], Optional[Tuple[Dict[str, Any], Optional[_Talk], List[Tuple[Blob, Value]]]]]
 
 
 def _taken(thread: _Thread, messages: Iterable[types.ContextMessage]) -> _Thread:
@@ -697,6 +726,12 @@ def _input_task(checkpoint: Optional[str]) -> str:
         return str(uuid.uuid5(uuid.UUID(checkpoint or ""), "__input__"))
     except ValueError:
         return ""
+
+
+def _in_common(one: Sequence[Any], other: Sequence[Any], most: int) -> int:
+    """How many members two lists begin with in common, the very same ones."""
+    pairs = itertools.islice(zip(one, other), most)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] is pair[1], pairs))
 
 
 def _unwrapped(value: Any) -> Any:
