@@ -29,6 +29,10 @@ lazy! {
         own_note = "ownNote", own_note_text = "ownNoteText", hook_text = "hookText", hook_text_lead = "hookTextLead",
         /// Who made a reply; of newer clients only.
         made_by = "madeBy",
+        /// How much effort a reply was asked to make, where the messages say so.
+        per_turn_effort = "perTurnEffort",
+        /// Whether what a command says is for the screen alone.
+        is_display_only = "isDisplayOnly",
     }
 }
 
@@ -108,6 +112,10 @@ lazy! {
     /// `attachment`.
     pub(super) struct Attachment {
         kind = "type", prompt, hook_name = "hookName", hook_event = "hookEvent", tool_use_id = "toolUseID",
+        /// Of what became of tools: those that are offered from there on.
+        surfaced_names = "surfacedNames",
+        /// Of a prompt that was given in mid-turn: whether it may be sent as the user's text.
+        hosts_own_turn = "hostsOwnTurn",
         /// Whether it is the user's own, and goes as such.
         human_turn = "humanTurn",
         /// Of a snapshot: the system prompt in pieces, what stands in front of it, and the tools.
