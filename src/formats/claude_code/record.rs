@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::formats::LOOSE;
 use crate::wire::json::{decode, is_true, string, word};
 
 lazy! {
@@ -76,9 +77,10 @@ pub(super) fn request_of(record: &str) -> Option<String> {
 }
 
 /// The same of a record and its message. A server may give a message's id again: without an id of the request, the time
-/// tells, which copies keep.
+/// tells, which copies keep; such a name is a loose one.
 pub(super) fn request_name(record: &Record<'_>, head: &MessageHead<'_>) -> Option<String> {
-    let request = string(record.request_id).or_else(|| string(record.timestamp));
+    let request = string(record.request_id);
+    let request = request.or_else(|| Some(format!("{LOOSE}{}", string(record.timestamp)?)));
     Some(format!("{} {}", string(head.id)?, request?))
 }
 

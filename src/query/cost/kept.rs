@@ -20,7 +20,7 @@ use crate::repo::{Repo, kept};
 use crate::store::{KeptBill, View};
 
 /// The first byte of a row.
-const FORM: u8 = 2;
+const FORM: u8 = 3;
 
 /// A reply of a path, without its session.
 #[derive(Clone, Debug, PartialEq)]
