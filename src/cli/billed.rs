@@ -22,14 +22,37 @@ pub fn session(reply: &BilledReply) -> String {
     named(reply, CostBy::Session, true)
 }
 
-/// A session by its ref, with the sub-agent below it, if there is one.
-pub fn shown_session(name: &str) -> String {
-    spelled(name, true)
+/// The sessions of a list, as it calls them: each id is cut to what tells it from the others.
+pub struct SessionNames {
+    ids: Vec<String>,
+}
+
+impl SessionNames {
+    /// Of these refs.
+    pub fn of<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+        let roots = names.filter_map(|name| parted(name).0.parse().ok());
+        let ids = roots.filter_map(|root: RefName| Some(root.as_session()?.1.to_owned()));
+        Self { ids: ids.collect() }
+    }
+
+    /// A session by its ref, with the sub-agent below it, if there is one.
+    pub fn shown(&self, name: &str) -> String {
+        let (root, below) = parted(name);
+        match root.parse() {
+            Ok(root) => listing::shown_among(&root, &self.ids) + below,
+            Err(_) => NO_SESSION.to_owned(),
+        }
+    }
+}
+
+/// A session's ref, and what stands below it.
+fn parted(name: &str) -> (&str, &str) {
+    let mut parts = name.match_indices('/').map(|(at, _)| at);
+    name.split_at(parts.nth(3).unwrap_or(name.len()))
 }
 
 fn spelled(name: &str, short: bool) -> String {
-    let mut parts = name.match_indices('/').map(|(at, _)| at);
-    let (root, below) = name.split_at(parts.nth(3).unwrap_or(name.len()));
+    let (root, below) = parted(name);
     match root.parse() {
         Ok(root) => listing::shown_name(&root, short) + below,
         Err(_) => NO_SESSION.to_owned(),

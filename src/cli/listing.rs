@@ -323,13 +323,56 @@ pub fn names(refs: &[RefName], head: &Head, short: bool) -> Vec<Line> {
     names
 }
 
+/// How much of an id is shown at least.
+const ID_CHARS: usize = 8;
+
+/// As much of an id as tells it from the others.
+pub fn shortened(id: &str, ids: &[String]) -> String {
+    // What stands beside it under its own name is told by its number.
+    let others = || {
+        ids.iter()
+            .filter(|other| *other != id && beside(other) != Some(id))
+    };
+    let is_told = |len: &usize| {
+        let start: String = id.chars().take(*len).collect();
+        others().all(|other| !other.starts_with(&start))
+    };
+    let len = (ID_CHARS..id.chars().count()).find(is_told);
+    id.chars().take(len.unwrap_or(usize::MAX)).collect()
+}
+
+/// The id beside which a numbered one stands: that of a session whose file was rewritten.
+fn beside(id: &str) -> Option<&str> {
+    let (own, number) = id.rsplit_once('-')?;
+    let is_number = (1..=3).contains(&number.len()) && number.bytes().all(|it| it.is_ascii_digit());
+    is_number.then_some(own)
+}
+
 /// A ref's name as a list shows it: in short `claude-code/2f6c1f0e-…` for a tool and a UUID.
 pub fn shown_name(name: &RefName, short: bool) -> String {
+    match short {
+        true => shown_among(name, &[]),
+        false => whole_name(name),
+    }
+}
+
+/// The same in short, with as much of its id as tells it from these others.
+pub fn shown_among(name: &RefName, ids: &[String]) -> String {
     match name.as_session() {
-        Some((tool, id)) if short && id.len() > 12 && !id.contains('/') => {
-            let id: String = id.chars().take(8).collect();
-            format!("{tool}/{id}…")
+        Some((tool, id)) if id.len() > 12 && !id.contains('/') => {
+            let is_there = |own: &&str| ids.iter().any(|it| it == own);
+            let own = beside(id).filter(is_there).unwrap_or(id);
+            match shortened(own, ids) {
+                cut if cut == own => whole_name(name),
+                cut => format!("{tool}/{cut}…{}", &id[own.len()..]),
+            }
         }
+        _ => whole_name(name),
+    }
+}
+
+fn whole_name(name: &RefName) -> String {
+    match name.as_session() {
         Some((tool, id)) => format!("{tool}/{id}"),
         None => name.short().to_owned(),
     }

@@ -166,7 +166,7 @@ pub fn list(is_everywhere: bool, limit: usize, app: &mut App) -> Result<()> {
     bar.finish_and_clear();
     let ids: Vec<String> = rows.iter().map(|row| row[0].clone()).collect();
     for row in &mut rows {
-        row[0] = shortened(&row[0], &ids);
+        row[0] = listing::shortened(&row[0], &ids);
     }
     let is_terminal = app.ui.width_cols().is_some();
     // One that is here already is no example of what to take.
@@ -231,17 +231,6 @@ fn without_nouns(size: &str) -> String {
             format!("{}, {} compacted", number(messages), number(compactions))
         }
     }
-}
-
-/// As much of an id as tells it from the others.
-fn shortened(id: &str, ids: &[String]) -> String {
-    let others = || ids.iter().filter(|other| *other != id);
-    let is_told = |len: &usize| {
-        let start: String = id.chars().take(*len).collect();
-        others().all(|other| !other.starts_with(&start))
-    };
-    let len = (ID_CHARS..id.chars().count()).find(is_told);
-    id.chars().take(len.unwrap_or(usize::MAX)).collect()
 }
 
 /// Id, age, tool, what is in it, what of it is new, title, and the file.

@@ -16,7 +16,7 @@ use crate::compile::turn::{
 use crate::compile::wire_form::{Contents, Said};
 use crate::model::{Message, Part, Role};
 use crate::wire::anthropic::{Block, Place, block, text_block};
-use crate::wire::json::push_list;
+use crate::wire::json::{Object, array, push_list};
 use crate::wire::responses::in_words;
 use crate::wire::{Repair, Repairs, bridged};
 
@@ -239,11 +239,8 @@ impl<'a> Writer<'a> {
         let role = match run.voice {
             Voice::User => "user",
             Voice::Assistant => "assistant",
-            // One text, as a string.
             Voice::System => {
-                payload.push_str(r#"{"role":"system","content":"#);
-                payload.push_str(&joined(&run.blocks));
-                payload.push('}');
+                payload.push_str(&system(&run.blocks));
                 return;
             }
         };
@@ -308,6 +305,27 @@ fn attached<'a>(spoken: &Spoken<'a>, repairs: &mut Repairs) -> Option<Attached<'
         kind: spoken.attached.unwrap_or_default(),
         parts,
     })
+}
+
+/// A system message in mid-conversation: one text, as a string where it has no other blocks.
+fn system(blocks: &[&Numbered<'_>]) -> String {
+    let is_text = |block: &&&Numbered<'_>| block.block.json().starts_with('"');
+    let (texts, others): (Vec<&Numbered<'_>>, Vec<_>) = blocks.iter().partition(is_text);
+    let others = others.iter().map(|block| block.block.json());
+    let (others, configs): (Vec<String>, Vec<_>) =
+        others.partition(|object| object.starts_with(r#"{"type":"#));
+    let text = (!texts.is_empty()).then(|| joined(&texts));
+    let content = match text {
+        Some(text) if others.is_empty() => text,
+        text => {
+            let text = text.map(|text| Object::typed("text").raw("text", &text).finish());
+            array(text.into_iter().chain(others))
+        }
+    };
+    let message = Object::new().string("role", "system");
+    let message = message.raw("content", &content);
+    let config = configs.last().map(String::as_str);
+    message.optional_raw("output_config", config).finish()
 }
 
 /// Texts, each a string's JSON, as one of them.

@@ -10,7 +10,7 @@ use crate::model::{Message, Part, Role, Settings};
 use crate::wire::anthropic::{
     Block, Place, block, content, result_blocks, text_block, tool_result,
 };
-use crate::wire::attached::{tagged, untagged};
+use crate::wire::attached::{OUTPUT_CONFIG, SYSTEM_BLOCKS, tagged, untagged};
 use crate::wire::json::{array, quoted};
 use crate::wire::{Repair, Repairs};
 
@@ -173,13 +173,18 @@ impl<'a> Turn<'a> {
         self.attached.push(attached);
     }
 
-    /// The messages, each with its blocks; none is empty.
+    /// The messages, each with its blocks; none is empty. Those of a system message are strings, further blocks, and the
+    /// object that is its `output_config`.
     pub(super) fn messages(
         mut self,
         form: Form,
         repairs: &mut Repairs,
     ) -> Vec<(Voice, Vec<Numbered<'a>>)> {
-        let attached = std::mem::take(&mut self.attached);
+        let mut attached = std::mem::take(&mut self.attached);
+        let configs = attached.extract_if(.., |one| one.kind == OUTPUT_CONFIG);
+        let config = configs.last();
+        let blocks = attached.extract_if(.., |one| one.kind == SYSTEM_BLOCKS);
+        let blocks: Vec<_> = blocks.chain(config).collect();
         let has_user = !self.answers.is_empty() || !self.said.is_empty();
         let takes_apart = form == Form::System && has_user;
         let (apart, beside): (Vec<_>, Vec<_>) = attached
@@ -194,6 +199,14 @@ impl<'a> Turn<'a> {
             });
             let text = texts.collect::<Vec<_>>().join("\n\n");
             messages.push((Voice::System, vec![numbered(number, quoted(&text))]));
+        }
+        for one in blocks.iter().filter(|_| takes_apart) {
+            let objects = one.parts.iter().filter_map(|part| part.as_text());
+            let objects = objects.map(|object| numbered(one.number, object.to_owned()));
+            match messages.last_mut() {
+                Some((Voice::System, blocks)) => blocks.extend(objects),
+                _ => messages.push((Voice::System, objects.collect())),
+            }
         }
         messages
     }

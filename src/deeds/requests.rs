@@ -194,12 +194,21 @@ fn made(
     options: &RequestOptions,
 ) -> Result<(String, Vec<Notice>)> {
     // Whoever asks for all of a request wants the one that a provider's cache knows.
-    if options.whole_request {
-        let contents = said(repo, of.context, options.provider)?;
-        return made_of(repo, of, reply, options, contents);
+    let contents = match options.whole_request {
+        true => said(repo, of.context, options.provider)?,
+        false => Contents::new(),
+    };
+    let mut running = reply.map(|reply| Running::For(*reply));
+    let mut made = made_of(repo, of, running, options, contents.clone())?;
+    if options.provider != Provider::Anthropic {
+        return Ok(made);
     }
-    let made = made_of(repo, of, reply, options, Contents::new())?;
-    if options.provider != Provider::Anthropic || !may_cite(&made.0) {
+    let is_read_back = running.is_none() && repo.lost_thoughts(of.context)?.is_none();
+    if is_read_back && may_run_otherwise(&made.0) {
+        running = Some(Running::Next);
+        made = made_of(repo, of, running, options, contents)?;
+    }
+    if options.whole_request || !may_cite(&made.0) {
         return Ok(made);
     }
     // What a text refers to stands in its record alone, and the provider wants it back.
@@ -207,22 +216,40 @@ fn made(
     if contents.iter().all(Vec::is_empty) {
         return Ok(made);
     }
-    made_of(repo, of, reply, options, contents)
+    made_of(repo, of, running, options, contents)
+}
+
+/// For which reply a running client sends messages.
+#[derive(Clone, Copy)]
+enum Running {
+    For(CommitHash),
+    Next,
+}
+
+/// Whether a running client may send something else than what its file says: beside a reference to a tool, and of prompts
+/// with a picture that were given in mid-turn.
+fn may_run_otherwise(payload: &str) -> bool {
+    let has = |text: &str| payload.contains(text);
+    has(r#""tool_reference""#) || (has(r#""image""#) && has("while you were working:"))
 }
 
 /// The same with the contents that are known of its messages.
 fn made_of(
     repo: &Repo,
     of: &Said<'_>,
-    reply: Option<&CommitHash>,
+    running: Option<Running>,
     options: &RequestOptions,
     contents: Contents,
 ) -> Result<(String, Vec<Notice>)> {
     let (context, settings, front) = (of.context, of.settings, of.front);
     // What a client sent while it ran may stand elsewhere than what it kept.
-    let (messages, mut contents) = match reply {
-        Some(reply) if options.provider == Provider::Anthropic => {
+    let (messages, mut contents) = match running {
+        Some(running) if options.provider == Provider::Anthropic => {
             let messages = (repo.messages(context)?, contents);
+            let reply = match &running {
+                Running::For(reply) => Some(reply),
+                Running::Next => None,
+            };
             let (messages, contents) = as_running(repo, context, reply, settings, messages)?;
             (Some(messages), contents)
         }

@@ -18,6 +18,9 @@ use crate::model::Millis;
 /// How much of a source tells how it is built: 1 MiB.
 pub const FRONT_BYTES: u64 = 1 << 20;
 
+/// What the name of a request has in it where only the reply's time tells it from others.
+pub const LOOSE: &str = "@";
+
 /// One session format.
 pub struct Format {
     /// The name as it is typed and as it stands in session refs.
@@ -63,8 +66,11 @@ pub struct Format {
     /// The session of which a record is a copy, by its id, where records say so.
     pub copied_from: fn(record: &str) -> Option<String>,
     /// The name of the request that a record's reply answers, where records say it: copies of a reply have the same name,
-    /// and no other reply has it.
+    /// and no other reply has it. One that has [`LOOSE`] in it is of a server that names no requests: what `resume` wrote of
+    /// its replies has other names.
     pub request_of: Option<fn(record: &str) -> Option<String>>,
+    /// When the reply of a record was whole, of formats that give the time at which it was begun.
+    pub replied_at: Option<fn(record: &str) -> Option<Millis>>,
     /// Whether a user's record says that its client made it, where records do.
     pub injected: Option<fn(record: &str) -> bool>,
     /// How its files hold the requests that were sent, if they do.
@@ -385,6 +391,7 @@ impl Format {
             ended: None,
             copied_from: |_| None,
             request_of: None,
+            replied_at: None,
             injected: None,
             sent: None,
             bare_messages: false,

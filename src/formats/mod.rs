@@ -83,8 +83,8 @@ use crate::model::{
 };
 
 pub use format::{
-    Agents, Everywhere, FRONT_BYTES, Format, Home, JoinedFiles, LineOf, NewFile, RecordFiles,
-    Resume, SessionFolder, Shape, SmallFiles, WithParts,
+    Agents, Everywhere, FRONT_BYTES, Format, Home, JoinedFiles, LOOSE, LineOf, NewFile,
+    RecordFiles, Resume, SessionFolder, Shape, SmallFiles, WithParts,
 };
 pub use registry::FORMATS;
 pub use shared::continuation::{Continuer, Midway};

@@ -14,10 +14,12 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::formats::shared::records::each_record;
 use crate::formats::shared::redacted::Sieve;
-use crate::formats::{Action, BranchStart, Document, Export, Format, Shape, Sink, Source, Step};
+use crate::formats::{
+    Action, BranchStart, Document, Export, Format, Outgoing, Shape, Sink, Source, Step,
+};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::secret::Leaving;
-use crate::model::{HideKind, Millis, Operation, RefName, Span};
+use crate::model::{HideKind, Millis, Operation, RefName, Span, Usage};
 use crate::repo::kept::{KeptSource, format_of};
 use crate::repo::path::{self, file_of, session_of};
 use crate::repo::{Repo, load, prompts};
@@ -78,14 +80,7 @@ pub fn resume(repo: &Repo, commit: &CommitHash, session: &NewSession<'_>) -> Res
         let from = session_of(&*view, commit)?;
         let tool = from.as_ref().and_then(|(name, _)| name.as_session());
         let native = tool.is_some_and(|(tool, _)| tool == session.format.name);
-        // What was counted before something was hidden would have the tool make room at once.
-        let counted = path.iter().take_while(|row| is_append(row));
-        let counted: HashSet<CommitHash> = counted.map(|row| row.hash).collect();
-        for (entry, message) in context.entries.iter().zip(&mut messages) {
-            if !counted.contains(&entry.id.commit) && counted.len() < path.len() {
-                message.usage = None;
-            }
-        }
+        without_room_taken(&context, &path, &mut messages);
         // Another tool's base prompt and permissions are not this one's.
         let other = tool.and_then(|(tool, _)| Format::named(tool).ok());
         let is_others = !native && other.is_some_and(|other| other.home.is_some());
@@ -202,6 +197,23 @@ pub fn checked_out(repo: &Repo, commit: &CommitHash) -> Result<Option<String>> {
     let path = view.ancestors(commit, None, usize::MAX)?;
     let record = opening(&*view, &path, format)?;
     Ok(record.and_then(|record| (resume.checked_out)(&record)))
+}
+
+/// Takes the count of the newest reply away where something was hidden since: a tool goes by that count, and would make
+/// room at once.
+fn without_room_taken(context: &Context, path: &[CommitRow], messages: &mut [Outgoing]) {
+    // What a summary took was no reply's.
+    for summary in messages.iter_mut().filter(|it| it.is_summary) {
+        summary.usage = None;
+    }
+    let newest = messages.iter().rposition(|it| it.usage.is_some());
+    let Some(newest) = newest else { return };
+    let commit = context.entries[newest].id.commit;
+    let mut since = path.iter().take_while(|row| is_append(row));
+    let hides = path.iter().any(|row| !is_append(row));
+    if hides && since.all(|row| row.hash != commit) {
+        messages[newest].usage = Some(Usage::default());
+    }
 }
 
 /// What may leave of a new session's file.

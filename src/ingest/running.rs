@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::compile::{Contents, takes_system_messages};
 use crate::context::Context;
 use crate::error::Result;
+use crate::formats::attached::{OUTPUT_CONFIG, SYSTEM_BLOCKS, untagged};
 use crate::formats::shared::running::Running;
 use crate::hash::CommitHash;
 use crate::model::{Message, Part, Role, Settings};
@@ -12,8 +13,8 @@ use crate::repo::Repo;
 use crate::repo::kept::{KeptSource, format_of, spans};
 use crate::store::View;
 
-/// The messages and how their contents were written, as they were sent for `reply`; as they are where
-/// that reply is no client's, or its client sends what its file says. Reads the file up to the reply.
+/// The messages and how their contents were written, as they were sent for `reply`, or are sent for the next one where none
+/// is given; as they are where no client made them, or its client sends what its file says. Reads the file up to the reply.
 ///
 /// # Errors
 ///
@@ -21,41 +22,65 @@ use crate::store::View;
 pub fn as_running(
     repo: &Repo,
     context: &Context,
-    reply: &CommitHash,
+    reply: Option<&CommitHash>,
     settings: &Settings,
     (messages, mut contents): (Vec<Message>, Contents),
 ) -> Result<(Vec<Message>, Contents)> {
     let view = repo.store.read()?;
-    let Some((source, running)) = read(&*view, reply, settings)? else {
+    let found = match reply {
+        Some(reply) => read(&*view, reply, settings)?,
+        None => next(&*view, context)?,
+    };
+    let Some((source, at, running)) = found else {
         return Ok((messages, contents));
     };
     let mut sent = Sent {
         running,
         in_tags: takes_system_messages(settings),
         waiting: Vec::new(),
+        effort: None,
         messages: Vec::with_capacity(messages.len()),
         contents: Contents::with_capacity(messages.len()),
     };
     let commits: Vec<CommitHash> = context.entries.iter().map(|e| e.id.commit).collect();
     let places = places(&*view, &commits, source)?;
     contents.resize_with(messages.len(), Vec::new);
+    let mut replies = context.entries.iter().zip(&messages);
+    let first = replies.find(|(_, message)| message.role == Role::Assistant);
+    if let Some((entry, _)) = first
+        && !places.contains_key(&entry.id.commit)
+    {
+        // What a fork's parent was asked for stands in its own file, and the fork goes on with it.
+        let own = sent.running.efforts.iter();
+        let own = own.min_by_key(|(place, _)| **place);
+        sent.effort = own.map(|(_, effort)| effort.clone());
+    }
     let read = messages.into_iter().zip(contents);
-    for ((message, said), entry) in read.zip(context.entries.iter()) {
+    for ((mut message, said), entry) in read.zip(context.entries.iter()) {
         let place = places
             .get(&entry.id.commit)
             .filter(|_| entry.is_as_appended());
-        sent.take(message, said, place.map_or(&[], Vec::as_slice));
+        let places = place.map_or(&[][..], Vec::as_slice);
+        if places
+            .iter()
+            .any(|place| sent.running.own_turn.contains(place))
+        {
+            message = as_users(message);
+        }
+        sent.take(message, said, places);
+        sent.offer(places);
     }
     sent.let_go();
+    sent.ask(&[at]);
     Ok((sent.messages, sent.contents))
 }
 
-/// The source of a reply, and what its client sent otherwise.
+/// The source of a reply, where the reply begins in it, and what its client sent otherwise.
 fn read(
     view: &dyn View,
     reply: &CommitHash,
     settings: &Settings,
-) -> Result<Option<(u64, Running)>> {
+) -> Result<Option<(u64, u64, Running)>> {
     let model = settings.get("model");
     let model = model.and_then(|model| serde_json::from_str::<String>(model).ok());
     for (source, spans) in view.records(&[*reply])?.remove(0) {
@@ -65,13 +90,49 @@ fn read(
         else {
             continue;
         };
-        let input = KeptSource::new(view, source, first.offset);
-        return Ok(Some((
-            source,
-            running(&input, first.offset, model.as_deref())?,
-        )));
+        let input = KeptSource::new(view, source, first.offset + first.len);
+        let mut running = running(&input, first.offset, model.as_deref())?;
+        // Where the client asks for no effort in the messages, it leaves out what it asked for before.
+        if !running.efforts.contains_key(&first.offset) {
+            running.efforts.clear();
+        }
+        return Ok(Some((source, first.offset, running)));
     }
     Ok(None)
+}
+
+/// The source of the newest message that came from one, with its length, and what its client sends otherwise for the next
+/// reply.
+fn next(view: &dyn View, context: &Context) -> Result<Option<(u64, u64, Running)>> {
+    let commits: Vec<CommitHash> = context.entries.iter().map(|it| it.id.commit).collect();
+    let newest = view.records(&commits)?.into_iter().rev().flatten().next();
+    let Some((source, _)) = newest else {
+        return Ok(None);
+    };
+    let running = format_of(view, source)?.and_then(|format| format.running);
+    let (Some(running), Some(row)) = (running, view.source(source)?) else {
+        return Ok(None);
+    };
+    let input = KeptSource::new(view, source, row.size_bytes);
+    let running = running(&input, row.size_bytes, None)?;
+    Ok(Some((source, row.size_bytes, running.next())))
+}
+
+/// What a client attached, as the user's own text: words first.
+fn as_users(message: Message) -> Message {
+    let parts = message.parts.into_iter().map(|part| match part {
+        Part::Text { text } => match untagged(&text) {
+            Some(own) => Part::text(own),
+            None => Part::text(text),
+        },
+        part => part,
+    });
+    let (words, others): (Vec<_>, Vec<_>) = parts.partition(|part| part.as_text().is_some());
+    Message {
+        attached: None,
+        parts: words.into_iter().chain(others).collect(),
+        ..message
+    }
 }
 
 /// Where the records of commits begin in a source.
@@ -95,6 +156,8 @@ struct Sent {
     in_tags: bool,
     /// The ids of calls that were answered since the last reply.
     waiting: Vec<(String, Vec<String>)>,
+    /// How much effort was asked for last.
+    effort: Option<String>,
     messages: Vec<Message>,
     contents: Contents,
 }
@@ -130,6 +193,7 @@ impl Sent {
                     arguments.clone_from(own);
                 }
             }
+            self.ask(places);
         }
         let answered: Vec<String> = message.results().map(str::to_owned).collect();
         for call in answered {
@@ -145,6 +209,35 @@ impl Sent {
         }
         self.messages.push(message);
         self.contents.push(said);
+    }
+
+    /// Says what the system message has beside the text of what was attached by the record at one of these places.
+    fn offer(&mut self, places: &[u64]) {
+        let mut known = places.iter();
+        let blocks = known.find_map(|place| self.running.system_blocks.get(place));
+        let Some(blocks) = blocks.filter(|_| self.in_tags) else {
+            return;
+        };
+        let parts = blocks.iter().map(Part::text).collect();
+        let mut message = Message::new(Role::User, parts);
+        message.attached = Some(SYSTEM_BLOCKS.to_owned());
+        self.messages.push(message);
+        self.contents.push(Vec::new());
+    }
+
+    /// Says how much effort is asked of the reply at these places, where that is other than before.
+    fn ask(&mut self, places: &[u64]) {
+        let mut known = places.iter();
+        let effort = known.find_map(|place| self.running.efforts.get(place));
+        if effort.is_none() || effort == self.effort.as_ref() {
+            return;
+        }
+        self.effort = effort.cloned();
+        let config = self.effort.clone().unwrap_or_default();
+        let mut message = Message::text(Role::User, config);
+        message.attached = Some(OUTPUT_CONFIG.to_owned());
+        self.messages.push(message);
+        self.contents.push(Vec::new());
     }
 
     /// Whether what is attached by the record at one of these places stands beside a result, which it

@@ -19,7 +19,7 @@ use crate::model::secret::{SecretCounts, Secrets, add_counts};
 use crate::model::tokens::Counter;
 use crate::model::{
     Commit, Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, RefName,
-    Replacement, Role, Sealed, Settings, Span, TokenCount,
+    Replacement, Role, Sealed, Settings, Span, TokenCount, Usage,
 };
 use crate::repo::chain::Chain;
 use crate::repo::totals::Running;
@@ -559,7 +559,10 @@ impl<'a> Session<'a> {
             }
             _ => {}
         }
-        if is_new && let Some(usage) = step.usage {
+        // Who copies a reply may not say what it took: then zeros are written, which nobody was billed.
+        if let Some(usage) = step.usage.filter(|it| *it != Usage::default())
+            && (is_new || is_uncounted(tx, &commit)?)
+        {
             tx.put_usage(&commit, usage)?;
             tx.put_usage_detail(&commit, &step.detail)?;
         }
@@ -723,6 +726,11 @@ fn answers_same_request(view: &dyn View, commit: &CommitHash, step: &Step) -> Re
         Some(own) => Ok(view.usage(&[*commit])?[0].is_none_or(|known| known == own)),
         None => Ok(true),
     }
+}
+
+/// Whether nothing is known of what a commit that is here took.
+fn is_uncounted(view: &dyn View, commit: &CommitHash) -> Result<bool> {
+    Ok(view.usage(&[*commit])?[0].is_none_or(|it| it == Usage::default()))
 }
 
 fn unknown_step(step: usize) -> Error {

@@ -7,12 +7,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::cost::{NewPath, Paths, each_of};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::formats::Format;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Encoding, Message, Millis, Part, RefName, Role};
 use crate::query::file_edits::{CalledEdit, EditOutcome, EditsOfCall};
 use crate::repo::copies::Copies;
-use crate::repo::{Repo, load, path, prompts};
+use crate::repo::starters::Starters;
+use crate::repo::{Repo, kept, load, path, prompts};
 use crate::store::{ListedCommit, View};
 
 /// How long the user may take for a prompt before that is a pause, in milliseconds.
@@ -63,13 +65,17 @@ pub struct ActivityRow {
     pub commit: CommitHash,
     /// The session that it is of.
     pub session: Option<RefName>,
+    /// The session that it counts with: of a sub-agent, the one that somebody began. Its ref.
+    pub counts_with: Option<String>,
+    /// Whether it is a sub-agent's.
+    pub is_agents: bool,
     /// Where that session ran. Hostile until escaped.
     pub directory: Option<String>,
     /// When it was said.
     pub time: Option<Millis>,
     /// Who speaks.
     pub role: Role,
-    /// Whether the user typed it.
+    /// Whether the user typed it: a sub-agent's task is nobody's prompt.
     pub is_prompt: bool,
     /// The prompt that it is there for, by its commit.
     pub prompt: Option<CommitHash>,
@@ -95,7 +101,11 @@ impl Repo {
         let view = self.store.read()?;
         let view = &*view;
         let mut seen = HashSet::new();
-        let mut each = |path: NewPath<'_>| told(view, &path, edits_of, &mut seen, visit);
+        let starters = Starters::of(view)?;
+        let mut each = |path: NewPath<'_>| {
+            let whose = Whose::of(&path, &starters);
+            told(view, (&path, &whose), edits_of, &mut seen, visit)
+        };
         if let Some(tip) = tip {
             let session = path::session_of(view, tip)?;
             let directories: HashMap<String, String> = session
@@ -128,10 +138,31 @@ impl Repo {
     }
 }
 
+/// Whose the messages of a path are.
+struct Whose {
+    counts_with: Option<String>,
+    is_agents: bool,
+}
+
+impl Whose {
+    fn of(path: &NewPath<'_>, starters: &Starters) -> Self {
+        let starter = path.session.and_then(|it| starters.first(it));
+        let root = path.session.and_then(RefName::root_session);
+        let counts_with = starter.map(RefName::as_str).or(root);
+        let below = path.session.zip(root);
+        let below = below.and_then(|(session, root)| session.as_str().strip_prefix(root));
+        let is_below = below.is_some_and(|it| it.starts_with("/agent-"));
+        Self {
+            counts_with: counts_with.map(str::to_owned),
+            is_agents: starter.is_some() || is_below,
+        }
+    }
+}
+
 /// Tells the new messages of a path.
 fn told(
     view: &dyn View,
-    path: &NewPath<'_>,
+    (path, whose): (&NewPath<'_>, &Whose),
     edits_of: EditsOfCall<'_>,
     seen: &mut HashSet<(Millis, ContentHash)>,
     visit: &mut dyn FnMut(ActivityRow) -> Result<()>,
@@ -147,6 +178,7 @@ fn told(
     listed.retain(|one| one.said.is_some());
     let typed = typed(view, &listed)?;
     let outcomes = outcomes(view, &listed)?;
+    let replied = replied(view, path, &listed)?;
     let mut last_time = before.and_then(|row| row.commit.time);
     let mut prompt = None;
     for page in listed.chunks(BODIES).zip(typed.chunks(BODIES)) {
@@ -161,14 +193,15 @@ fn told(
         for (one, is_prompt) in page.iter().zip(typed) {
             let Some(said) = &one.said else { continue };
             let (time, is_prompt) = (one.row.commit.time, *is_prompt);
+            let whole = replied.get(&one.row.hash).copied().or(time);
             if is_prompt {
                 prompt = Some(one.row.hash);
             }
-            let spent = match (last_time, time) {
+            let spent = match (last_time, whole) {
                 (Some(from), Some(to)) => span(from, to, said.role, said.results > 0, is_prompt),
                 _ => None,
             };
-            last_time = last_time.max(time);
+            last_time = last_time.max(whole);
             // A copy of it came before.
             if time.is_some_and(|time| !seen.insert((time, said.hash))) {
                 continue;
@@ -190,10 +223,12 @@ fn told(
             visit(ActivityRow {
                 commit: one.row.hash,
                 session: path.session.cloned(),
+                counts_with: whose.counts_with.clone(),
+                is_agents: whose.is_agents,
                 directory: path.directory.cloned(),
                 time,
                 role: said.role,
-                is_prompt,
+                is_prompt: is_prompt && !whose.is_agents,
                 prompt,
                 calls: calls.collect(),
                 spent,
@@ -201,6 +236,39 @@ fn told(
         }
     }
     Ok(())
+}
+
+/// When replies were whole, of sessions of a tool that gives the time at which they were begun.
+fn replied(
+    view: &dyn View,
+    path: &NewPath<'_>,
+    listed: &[ListedCommit],
+) -> Result<HashMap<CommitHash, Millis>> {
+    let session = path.session.and_then(RefName::as_session);
+    let format = session.and_then(|(tool, _)| Format::named(tool).ok());
+    let Some(replied_at) = format.and_then(|format| format.replied_at) else {
+        return Ok(HashMap::new());
+    };
+    let is_reply = |one: &&ListedCommit| {
+        one.said
+            .as_ref()
+            .is_some_and(|it| it.role == Role::Assistant)
+    };
+    let replies = listed.iter().filter(is_reply).map(|one| one.row.hash);
+    let replies: Vec<CommitHash> = replies.collect();
+    let mut found = HashMap::new();
+    for (commit, records) in replies.iter().zip(view.records(&replies)?) {
+        for (source, spans) in records.iter().take(1) {
+            let texts = match kept::texts(view, *source, spans) {
+                // Without its record, it is when it was begun.
+                Err(Error::Damaged { .. }) => Vec::new(),
+                texts => texts?,
+            };
+            let whole = texts.iter().filter_map(|text| replied_at(text)).max();
+            found.extend(whole.map(|time| (*commit, time)));
+        }
+    }
+    Ok(found)
 }
 
 /// The time at work between two messages of a path; none where that was a pause.
@@ -220,7 +288,7 @@ fn span(from: Millis, to: Millis, role: Role, answers: bool, is_prompt: bool) ->
 fn typed(view: &dyn View, listed: &[ListedCommit]) -> Result<Vec<bool>> {
     let is_asked = |one: &ListedCommit| {
         let said = one.said.as_ref();
-        said.is_some_and(|said| said.role == Role::User && said.results == 0 && !said.attached)
+        said.is_some_and(|said| said.role == Role::User && said.results == 0)
     };
     let places: Vec<usize> = (0..listed.len())
         .filter(|at| is_asked(&listed[*at]))

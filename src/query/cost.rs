@@ -29,6 +29,7 @@ use crate::hash::CommitHash;
 use crate::model::RefName;
 use crate::model::price::Prices;
 use crate::repo::served::{ServedBy, go_on, served_at};
+use crate::repo::starters::Starters;
 use crate::repo::{Repo, load, path};
 use crate::store::View;
 
@@ -46,7 +47,7 @@ impl Repo {
         let view = self.store.read()?;
         let mut billed = Billed::of(&*view);
         each_path(&*view, Some(tip), &mut |path| billed.add(&path, prices))?;
-        Ok(billed.done())
+        billed.done()
     }
 
     /// All replies that sessions, branches and tags lead to, each once and with its price, and what requests came to that no
@@ -61,7 +62,7 @@ impl Repo {
         if !view.keeps_bills()? {
             each_path(&*view, None, &mut |path| billed.add(&path, prices))?;
             let stated = stated_here(&*view)?;
-            return Ok(Billing::of(billed.done(), stated, &HashMap::new(), prices));
+            return Ok(Billing::of(billed.done()?, stated, &HashMap::new(), prices));
         }
         let mut reader = PathReader::of(&*view, prices, &billed.known.copies)?;
         let purge = view.last_purge()?;
@@ -82,7 +83,7 @@ impl Repo {
             billed.add_kept(session, directory, replies)?;
         }
         let (fronts, stated) = (billed.known.copies.fronts(), stated_here(&*view)?);
-        let billing = Billing::of(billed.done(), stated, &reader.sums(), prices);
+        let billing = Billing::of(billed.done()?, stated, &reader.sums(), prices);
         let read = reader.read(&fronts, &billing.others);
         drop(view);
         self.keep_paths(&read, purge);
@@ -134,6 +135,7 @@ impl Repo {
                 let mut reply = BilledReply {
                     commit: *commit,
                     session: None,
+                    started_by: None,
                     directory: None,
                     time: row.commit.time,
                     model,
@@ -166,15 +168,22 @@ impl Repo {
         let session = path::session_of(&*view, tip)?.map(|(name, _)| name);
         let mut paths = vec![(session.clone(), *tip)];
         if let Some(session) = session {
-            let below = format!("{session}/");
-            let agents = load::tips(&*view, &below)?.into_iter();
-            paths.extend(agents.map(|(name, tip)| (Some(name), tip)));
+            let mut sessions = Starters::of(&*view)?.started_by(&session);
+            for agent in &sessions {
+                paths.extend(load::tip(&*view, agent)?.map(|tip| (Some(agent.clone()), tip)));
+            }
+            sessions.push(session);
+            for session in sessions {
+                let below = format!("{session}/");
+                let agents = load::tips(&*view, &below)?.into_iter();
+                paths.extend(agents.map(|(name, tip)| (Some(name), tip)));
+            }
         }
         let mut billed = Billed::of(&*view);
         each_of(&*view, paths, &HashMap::new(), &mut |path| {
             billed.add(&path, prices)
         })?;
-        Ok(billed.done())
+        billed.done()
     }
 
     /// The same with what requests of the session came to that no reply shows.
@@ -231,10 +240,16 @@ impl<'v> Billed<'v> {
         Some(at)
     }
 
-    fn done(self) -> Vec<BilledReply> {
+    fn done(self) -> Result<Vec<BilledReply>> {
+        let starters = Starters::of(self.view)?;
         let replies = self.replies.into_iter().enumerate();
         let originals = replies.filter(|(at, _)| !self.copies.contains_key(at));
-        originals.map(|(_, reply)| reply).collect()
+        let originals = originals.map(|(_, mut reply)| {
+            let starter = reply.session.as_ref().and_then(|it| starters.first(it));
+            reply.started_by = starter.cloned();
+            reply
+        });
+        Ok(originals.collect())
     }
 
     fn add(&mut self, path: &NewPath<'_>, prices: &Prices) -> Result<()> {

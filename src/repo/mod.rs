@@ -49,6 +49,7 @@ pub(crate) mod segments;
 pub(crate) mod served;
 pub(crate) mod server;
 pub(crate) mod standouts;
+pub(crate) mod starters;
 pub(crate) mod stretches;
 pub(crate) mod summing;
 pub(crate) mod thoughts;

@@ -5,6 +5,13 @@ use std::borrow::Cow;
 
 use crate::model::{Message, Part};
 
+/// What a message is attached as that holds, as its text, the `output_config` of a system message, a JSON object. It is sent
+/// where system messages are, and no words with it.
+pub const OUTPUT_CONFIG: &str = "output_config";
+
+/// What a message is attached as that holds, as its texts, further blocks of a system message, a JSON object each.
+pub const SYSTEM_BLOCKS: &str = "system_blocks";
+
 /// A text within the tags, as it is where it stands within them already.
 ///
 /// # Source

@@ -275,6 +275,104 @@ fn a_copy_with_times_of_its_own_is_paid_for_once() {
     }
 }
 
+/// Sessions whose replies were counted, each with a message that can be dropped and some that can be summed up.
+const COUNTED: [(&str, &str); 6] = [
+    (
+        "claude.jsonl",
+        include_str!("../data/claude-code/parallel.jsonl"),
+    ),
+    ("codex.jsonl", include_str!("../data/codex/plain.jsonl")),
+    ("gemini.jsonl", include_str!("../data/gemini/lines.jsonl")),
+    (
+        "opencode.json",
+        include_str!("../data/opencode/hidden.json"),
+    ),
+    ("pi.jsonl", include_str!("../data/pi/plain.jsonl")),
+    ("qwen.jsonl", include_str!("../data/qwen/plain.jsonl")),
+];
+
+/// A repository that takes in what `resume` wrote in another one does not know whose copy that is. What the copy says
+/// of its replies, whether all, some or nothing, leaves each to be paid for once, whichever of the files comes in first.
+#[test]
+fn what_resume_wrote_is_paid_for_once_where_nobody_knows_it() {
+    let summed_up = &["compact", ":1..:2", "-m", "A summary."][..];
+    for (name, text) in COUNTED {
+        let mut changed = 0;
+        for change in [&["drop", ":2"][..], summed_up, &["status"]] {
+            let mine = Sandbox::new();
+            mine.write(name, text);
+            mine.ok(&["import", name]);
+            let cost = total(&mine.ok(&["cost"]));
+            let tip = mine.ok(&["log", "-n", "1", "--format", "%H"]);
+            mine.tract(change);
+            changed += u32::from(mine.ok(&["log", "-n", "1", "--format", "%H"]) != tip);
+            mine.ok(&["resume"]);
+            let copy = fs::read(newest_session(&mine)).expect("it wrote one");
+            let copied = format!("copy-of-{name}");
+            for order in [[name, &copied], [&copied, name]] {
+                let yours = Sandbox::new();
+                yours.write(name, text);
+                yours.write(&copied, &copy);
+                for file in order {
+                    yours.ok(&["import", file]);
+                }
+                let both = total(&yours.ok(&["cost"]));
+                assert_eq!(both, cost, "{change:?} {order:?}");
+            }
+        }
+        assert!(changed > 0, "{name}");
+    }
+}
+
+/// The session file that a resume wrote into the folders of a tool.
+fn newest_session(sandbox: &Sandbox) -> PathBuf {
+    let mut folders = vec![sandbox.home()];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => files.push(path),
+            }
+        }
+    }
+    files.retain(|path| !path.ends_with("projects.json"));
+    assert_eq!(files.len(), 1, "{files:?}");
+    files.remove(0)
+}
+
+/// Only the count of the newest reply is one by which a client makes room. Where something was hidden since, the copy
+/// says nothing of that one, and all that is known of the others, under the names that they were paid by.
+#[test]
+fn a_resumed_session_says_what_its_replies_took_but_for_the_newest() {
+    let sandbox = Sandbox::new();
+    let mut original = Claude::new(ORIGINAL).turns(3);
+    for (number, line) in original.lines.iter_mut().enumerate() {
+        line["requestId"] = json!(format!("req_{number}"));
+    }
+    original.put(&sandbox, &original.text());
+    sandbox.ok(&["import", "--all"]);
+    sandbox.ok(&["drop", ":3"]);
+    sandbox.ok(&["resume", "--in", "claude-code"]);
+    let (_, text) = resumed(&sandbox);
+    let records = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"));
+    let replies: Vec<Value> = records
+        .filter(|record: &Value| record["type"] == "assistant")
+        .map(|record| record["message"].clone())
+        .collect();
+    let ids: Vec<&Value> = replies.iter().map(|reply| &reply["id"]).collect();
+    let own = |number: usize| &original.lines[number]["message"]["id"];
+    assert_eq!(ids, [own(1), own(3), own(5)]);
+    let input: Vec<&Value> = replies
+        .iter()
+        .map(|reply| &reply["usage"]["input_tokens"])
+        .collect();
+    assert_eq!(input, [&json!(1_001), &json!(1_003), &json!(0)]);
+}
+
 /// The last three columns of the sum.
 fn total(cost: &str) -> Vec<String> {
     let line = cost

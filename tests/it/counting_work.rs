@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::codex_files::Rollout;
 use crate::sandbox::Sandbox;
 
 /// A record of Claude Code: a message at a time of one morning, in minutes and seconds.
@@ -160,4 +161,132 @@ fn several_revisions_are_no_groups() {
     --- stderr
     error: several revisions are rows of their own: without 'by' and 'edits'
     ");
+}
+
+/// A sub-agent that its tool keeps as a session of its own.
+#[test]
+fn a_sub_agent_counts_with_the_session_that_started_it_and_asks_nothing() {
+    const PARENT: &str = "01a1fe4f-33f9-7941-9c3c-4fe4330026ba";
+    const CHILD: &str = "01a1fe4f-b943-7ec0-94c0-c69316822e36";
+    const NESTED: &str = "01a1fe52-dec3-7ea3-a5bd-62ced9d54c8b";
+    let turn = |mut rollout: Rollout, prompt: &str, answer: &str| {
+        rollout.record("event_msg", json!({"type": "task_started", "turn_id": "t"}));
+        let settings = json!({"turn_id": "t", "cwd": "/p", "model": "gpt-5.1-codex"});
+        rollout.record("turn_context", settings);
+        rollout.says("user", "input_text", prompt);
+        rollout.says("assistant", "output_text", answer);
+        let usage = json!({"input_tokens": 100, "cached_input_tokens": 0, "output_tokens": 5,
+            "reasoning_output_tokens": 0, "total_tokens": 105});
+        let info = json!({"total_token_usage": usage, "last_token_usage": usage});
+        rollout.record("event_msg", json!({"type": "token_count", "info": info}));
+        let complete = json!({"type": "task_complete", "turn_id": "t"});
+        rollout.record("event_msg", complete);
+        rollout
+    };
+    let sandbox = Sandbox::new();
+    let below = |id: &str, parent: &str| Rollout::with(id, 0, json!({"parent_thread_id": parent}));
+    let sessions = [
+        turn(Rollout::new(PARENT), "one", "first"),
+        turn(below(CHILD, PARENT), "count", "three"),
+        turn(below(NESTED, CHILD), "look", "four"),
+    ];
+    for (minute, rollout) in sessions.into_iter().enumerate() {
+        let name = rollout.name(minute as u32);
+        sandbox.write(&name, rollout.text());
+        sandbox.ok(&["import", &name]);
+    }
+    let column = |command: &[&str], at: usize| -> Vec<String> {
+        let told = sandbox.ok(command);
+        let rows = told.lines().filter(|line| !line.starts_with("note"));
+        let word = |line: &str| line.split_whitespace().nth(at).map(str::to_owned);
+        rows.filter_map(word).collect()
+    };
+    // The session, and the sum: by replies, and by prompts.
+    assert_eq!(column(&["cost"], 1), ["3", "3"]);
+    assert_eq!(column(&["cost", "--by", "agent"], 1), ["1", "1", "1", "3"]);
+    assert_eq!(column(&["stats"], 2), ["1", "1"]);
+    assert_eq!(column(&["stats"], 3), ["3", "3"]);
+}
+
+#[test]
+fn what_was_typed_while_the_model_worked_is_a_prompt() {
+    let sandbox = Sandbox::new();
+    let mut text = session(ID);
+    let queued = json!({
+        "parentUuid": "00000000-0000-4000-8000-000000000007", "uuid": "q1", "sessionId": ID, "isSidechain": false,
+        "type": "attachment", "cwd": "/home/u/app", "version": "2.1.7", "timestamp": "2026-03-14T12:00:25.000Z",
+        "attachment": {"type": "queued_command", "prompt": "And the other one.", "commandMode": "prompt"},
+    });
+    text += &format!("{queued}\n");
+    sandbox.write("one.jsonl", text);
+    sandbox.ok(&["import", "one.jsonl"]);
+    let stats = sandbox.ok(&["stats"]);
+    let total = stats.lines().find(|line| line.starts_with("total"));
+    let prompts = total.and_then(|line| line.split_whitespace().nth(2));
+    assert_eq!(prompts, Some("3"), "{stats}");
+}
+
+/// The time of its replies is that of their beginning, and each says when its calls began, or when it was whole.
+#[test]
+fn the_time_in_which_opencodes_model_writes_is_the_models() {
+    let minute = 60_000;
+    let message = |id: &str, role: &str, created: i64, completed: Option<i64>, parts: Value| {
+        let time =
+            json!({"created": created * minute, "completed": completed.map(|it| it * minute)});
+        json!({"info": {"id": id, "sessionID": "ses_1", "role": role, "time": time, "modelID": "m", "providerID": "p"},
+            "parts": parts})
+    };
+    let state = json!({"status": "completed", "input": {}, "output": "done", "title": "", "metadata": {},
+        "time": {"start": 14 * minute, "end": 15 * minute}});
+    let call =
+        json!([{"id": "prt_2", "type": "tool", "callID": "c1", "tool": "bash", "state": state}]);
+    let text = |text: &str| json!([{"id": format!("prt_{text}"), "type": "text", "text": text}]);
+    let session = json!({
+        "info": {"id": "ses_1", "slug": "s", "projectID": "p", "directory": "/d", "title": "T", "version": "1.18.33",
+            "time": {"created": 0, "updated": 0}},
+        "messages": [
+            message("msg_1", "user", 10, None, text("go")),
+            message("msg_2", "assistant", 10, Some(15), call),
+            message("msg_3", "assistant", 15, Some(18), text("well")),
+        ],
+    });
+    let sandbox = Sandbox::new();
+    sandbox.write("one.json", session.to_string());
+    sandbox.ok(&["import", "one.json"]);
+    let said = sandbox.tract(&["stats"]);
+    assert!(said.contains("models 7m, tools 1m"), "{said}");
+}
+
+/// Ids that begin alike are told apart, and so is what stands beside a session whose file was rewritten.
+#[test]
+fn sessions_of_a_list_are_called_so_that_they_are_told_apart() {
+    let sandbox = Sandbox::new();
+    let alike = [
+        "5e550000-0000-4000-8000-000000000001",
+        "5e550000-0000-4000-8111-000000000002",
+    ];
+    for (id, prompt) in alike.iter().zip(["Make it two.", "Make it four."]) {
+        let text = session(id).replace("Make it two.", prompt);
+        sandbox.write(&format!("{id}.jsonl"), text);
+        sandbox.ok(&["import", &format!("{id}.jsonl")]);
+    }
+    let rewritten = session(alike[0]).replace("Make it two.", "Make it three.");
+    let rewritten = rewritten.replace("08:", "09:");
+    sandbox.write(&format!("{}.jsonl", alike[0]), rewritten);
+    sandbox.ok(&["import", &format!("{}.jsonl", alike[0])]);
+    let stats = sandbox.ok(&["stats"]);
+    let mut names: Vec<&str> = stats
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    names.retain(|name| name.starts_with("claude-code"));
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        [
+            "claude-code/5e550000-0000-4000-80…",
+            "claude-code/5e550000-0000-4000-80…-2",
+            "claude-code/5e550000-0000-4000-81…",
+        ]
+    );
 }

@@ -52,6 +52,10 @@ impl Session {
         self.row("assistant", json!({"message": message}))
     }
 
+    fn text(&self) -> String {
+        self.rows.iter().map(|row| format!("{row}\n")).collect()
+    }
+
     fn says(self, text: &str) -> Self {
         self.reply(OPUS, json!([{"type": "text", "text": text}]))
     }
@@ -216,6 +220,90 @@ fn a_call_is_sent_as_the_model_made_it_as_long_as_the_client_runs() {
     {"role":"assistant","content":[{"type":"text","text":"done"}]}
     {"role":"user","content":[{"type":"text","text":"on"}]}
     "#);
+}
+
+/// A newer client says of each reply who made it, and how much effort it was asked for.
+fn asked(session: Session, effort: Option<&str>, content: Value) -> Session {
+    let mut session = session.reply(OPUS, content);
+    let row = session.rows.last_mut().expect("a row");
+    row["madeBy"] = json!("main");
+    row["perTurnEffort"] = json!(effort);
+    session
+}
+
+#[test]
+fn how_much_effort_was_asked_for_is_said_where_it_changes() {
+    let says = |session, effort, text: &str| {
+        asked(
+            session,
+            Some(effort),
+            json!([{"type": "text", "text": text}]),
+        )
+    };
+    let session = says(Session::of("cli").user(json!("go")), "low", "one");
+    let session = says(session.user(json!("on")), "low", "two");
+    let session = says(session.user(json!("more")), "max", "three");
+    let last = json!([{"type": "text", "text": "four"}]);
+    let session = asked(session.user(json!("and")), None, last);
+    insta::assert_snapshot!(session.sent_for("three").join("\n"), @r#"
+    {"role":"system","content":[],"output_config":{"effort":"low"}}
+    {"role":"assistant","content":[{"type":"text","text":"one"}]}
+    {"role":"user","content":[{"type":"text","text":"on"}]}
+    {"role":"assistant","content":[{"type":"text","text":"two"}]}
+    {"role":"user","content":[{"type":"text","text":"more"}]}
+    {"role":"system","content":[],"output_config":{"effort":"max"}}
+    "#);
+    // A request that asks for none leaves out what was asked for before.
+    assert!(!session.sent_for("four").join("").contains("effort"));
+}
+
+#[test]
+fn what_is_sent_beside_a_result_and_with_a_picture_is_sent_again() {
+    let queued = |prompt: Value, text: Option<&str>| {
+        let rendered = text.map(|text| json!([{"content": text}]));
+        json!({"renderedRole": "system", "rendered": rendered,
+            "attachment": {"type": "queued_command", "prompt": prompt, "commandMode": "prompt", "hostsOwnTurn": true}})
+    };
+    let picture = json!([
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}},
+        {"type": "text", "text": "Look."},
+    ]);
+    let second = "<system-reminder>\nThe user sent a new message while you were working:\nSecond.\n</system-reminder>";
+    let call = json!([{"type": "tool_use", "id": "t1", "name": "ToolSearch", "input": {}}]);
+    let today = json!({"renderedRole": "system", "rendered": [{"content": "<system-reminder>\nToday.\n</system-reminder>"}],
+        "attachment": {"type": "date", "date": "2026-11-30"}});
+    let session = Session::of("cli")
+        .user(json!("go"))
+        .row("attachment", today);
+    let session = asked(session, None, call)
+        .result(
+            "t1",
+            json!([{"type": "tool_reference", "tool_name": "mcp__notes__add"}]),
+        )
+        .row("attachment", queued(json!("Second."), Some(second)))
+        .row("attachment", queued(picture, None));
+    let session = asked(session, None, json!([{"type": "text", "text": "done"}]));
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", session.text());
+    sandbox.ok(&["import", "session.jsonl"]);
+    let messages = |arguments: &[&str]| -> Vec<Value> {
+        let sent = sandbox.ok(arguments);
+        let sent: Value = serde_json::from_str(&sent).expect("JSON");
+        sent["messages"].as_array().expect("a list").clone()
+    };
+    let sent = messages(&["compile", "--for", ":-1", "--format", "anthropic"]);
+    let blocks = sent[3]["content"].as_array().expect("blocks");
+    let texts: Vec<&Value> = blocks.iter().map(|block| &block["text"]).collect();
+    assert_eq!(texts[1], "Tool loaded.\n");
+    assert_eq!(
+        texts[2],
+        "The user sent a new message while you were working:\nSecond.\n"
+    );
+    assert!(texts[3].as_str().expect("a text").contains("Look."));
+    assert_eq!(blocks[4]["type"], "image");
+    assert_eq!((sent.len(), blocks.len()), (4, 5));
+    let next = messages(&["compile", "--format", "anthropic"]);
+    assert_eq!(next[..4], sent[..]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tract::query::{StatedCost, bills};
 use tract::render::{Label, Line, grouped, plural, rounded, row, table};
 use tract::repo::Repo;
 
-use crate::cli::billed::{self, NOBODY};
+use crate::cli::billed::{NOBODY, SessionNames};
 use crate::cli::prices::{cost_of, money, period, place, prices, spent, untiered};
 use crate::cli::{App, Failure, Result};
 
@@ -52,7 +52,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         return Ok(());
     }
     let (total, stated) = (found.total, found.stated);
-    let rows = found.rows.iter().map(|row| Row::of(head(row, by), row, by));
+    let names = SessionNames::of(found.rows.iter().map(|row| row.name.as_str()));
+    let rows = found.rows.iter();
+    let rows = rows.map(|row| Row::of(head(row, by, &names), row, by));
     let others = found.others.iter().map(|(row, count)| Row {
         count: match by {
             CostBy::Tool | CostBy::Message => None,
@@ -237,7 +239,7 @@ fn tell_spending(spending: &Spending, app: &mut App) -> Result<()> {
 }
 
 /// What a row is called.
-fn head(row: &CostRow, by: CostBy) -> Line {
+fn head(row: &CostRow, by: CostBy, names: &SessionNames) -> Line {
     let name = row.name.as_str();
     if let Some(role) = row.role.and_then(|role| role.parse::<Role>().ok()) {
         let hash = match name.split_once('#') {
@@ -247,7 +249,7 @@ fn head(row: &CostRow, by: CostBy) -> Line {
         return Label::Hash.of(hash) + "  " + Label::role(role).of(role.as_str());
     }
     match by {
-        CostBy::Session | CostBy::Agent => Label::Text.quote(&billed::shown_session(name)),
+        CostBy::Session | CostBy::Agent => Label::Text.quote(&names.shown(name)),
         CostBy::Tool if name.is_empty() => "(results without a call)".into(),
         CostBy::Tool if [CostRow::REST, CostRow::OTHERS].contains(&name) => name.into(),
         CostBy::Tool => Label::Tool.quote(name),

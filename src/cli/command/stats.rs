@@ -6,7 +6,7 @@ use tract::deeds::{At, Method, StatsAnswer, StatsBy, StatsEdit, StatsRow};
 use tract::model::Millis;
 use tract::render::{Label, Line, grouped, percent, plural, rounded, stretch, table};
 
-use crate::cli::billed::{self, NOBODY};
+use crate::cli::billed::{NOBODY, SessionNames};
 use crate::cli::{App, Result};
 
 pub use tract::deeds::StatsParams as Args;
@@ -74,8 +74,9 @@ fn rows(answer: &StatsAnswer, by: StatsBy, app: &mut App) -> Result<()> {
     });
     let taken: usize = taken.sum();
     let room = width.map(|width| width.saturating_sub(taken));
+    let names = SessionNames::of(answer.rows.iter().map(|row| row.name.as_str()));
     for row in &answer.rows {
-        lines.push(line(name(row, by, room), cells(row)));
+        lines.push(line(name(row, by, room, &names), cells(row)));
     }
     if by != StatsBy::File {
         lines.push(line(Label::Strong.of("total"), cells(&answer.total)));
@@ -162,9 +163,9 @@ fn columns(by: StatsBy, is_narrow: bool) -> Vec<Column> {
 }
 
 /// What a row is called, the end of a path in so much room.
-fn name(row: &StatsRow, by: StatsBy, room: Option<usize>) -> Line {
+fn name(row: &StatsRow, by: StatsBy, room: Option<usize>, names: &SessionNames) -> Line {
     match (by, row.name.as_str()) {
-        (StatsBy::Session, name) => Label::Text.quote(&billed::shown_session(name)),
+        (StatsBy::Session, name) => Label::Text.quote(&names.shown(name)),
         (by, "") if by.is_time() => "(no time)".into(),
         (_, "") => NOBODY.into(),
         // Its number is there for the order.

@@ -72,16 +72,16 @@ impl Keys {
         self.by
     }
 
-    /// The row that a message counts in; empty where that is not known.
+    /// The row in which a message counts that is of this session, by its ref; empty where that is not known.
     pub(super) fn name(
         &mut self,
-        session: Option<&RefName>,
+        session: Option<&str>,
         directory: Option<&String>,
         time: Option<Millis>,
     ) -> String {
         let calendar = &self.calendar;
         let name = match self.by {
-            StatsBy::Session => session.and_then(RefName::root_session).map(str::to_owned),
+            StatsBy::Session => session.map(str::to_owned),
             StatsBy::Hour => time.map(|time| calendar.hour(time)),
             StatsBy::Day => time.map(|time| calendar.date(time)),
             StatsBy::Weekday => time.map(|time| calendar.weekday(time)),
@@ -92,8 +92,9 @@ impl Keys {
                 known.or_insert_with(|| project_of(directory)).clone()
             }),
             StatsBy::Client => {
-                let session = session.and_then(RefName::as_session);
-                session.map(|(tool, _)| tool.to_owned())
+                let session = session.and_then(|it| it.parse::<RefName>().ok());
+                let named = session.as_ref().and_then(RefName::as_session);
+                named.map(|(tool, _)| tool.to_owned())
             }
             StatsBy::Tool | StatsBy::File => None,
         };

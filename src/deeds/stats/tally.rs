@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::key::{Keys, StatsBy};
 use super::{StatsEdit, StatsRow};
 use crate::hash::CommitHash;
-use crate::model::{Millis, RefName, Role};
+use crate::model::{Millis, Role};
 use crate::query::activity::covered_ms;
 use crate::query::{ActivityRow, BilledReply, CallRow, CalledEdit, EditOutcome, SpentBy};
 use crate::repo::Repo;
@@ -46,7 +46,8 @@ impl Tally {
                 }
             }
         } else {
-            let name = keys.name(row.session.as_ref(), row.directory.as_ref(), row.time);
+            let session = row.counts_with.as_deref();
+            let name = keys.name(session, row.directory.as_ref(), row.time);
             self.rows.entry(name).or_default().take(row);
         }
         if with_edits {
@@ -77,7 +78,8 @@ impl Tally {
         self.total
             .take_tokens(usage.input_tokens, usage.output_tokens);
         if !keys.by().is_of_calls() {
-            let name = keys.name(reply.session.as_ref(), reply.directory.as_ref(), reply.time);
+            let session = reply.counts_with(false);
+            let name = keys.name(session.as_deref(), reply.directory.as_ref(), reply.time);
             let sum = self.rows.entry(name).or_default();
             sum.take_tokens(usage.input_tokens, usage.output_tokens);
         }
@@ -155,8 +157,7 @@ impl Sum {
                 SpentBy::Tools => &mut self.row.tools_ms,
                 SpentBy::User => &mut self.row.user_ms,
             } += length;
-            let session = row.session.as_ref().and_then(RefName::root_session);
-            let session = session.unwrap_or_default().to_owned();
+            let session = row.counts_with.clone().unwrap_or_default();
             let spans = self.spans.entry(session).or_default();
             spans.push((span.from, span.to));
         }
@@ -165,7 +166,7 @@ impl Sum {
     /// Adds a call alone, or what it did to one file.
     fn take_call(&mut self, row: &ActivityRow, call: &CallRow, file: Option<&String>) {
         self.take_place(row);
-        self.prompts.extend(row.prompt);
+        self.prompts.extend(row.prompt.filter(|_| !row.is_agents));
         self.take_outcome(call);
         let meant = call
             .edits
@@ -177,10 +178,10 @@ impl Sum {
     }
 
     fn take_place(&mut self, row: &ActivityRow) {
-        if let Some(session) = row.session.as_ref().and_then(RefName::root_session)
+        if let Some(session) = &row.counts_with
             && !self.sessions.contains(session)
         {
-            self.sessions.insert(session.to_owned());
+            self.sessions.insert(session.clone());
         }
         let time = row.time.map(|time| time.0);
         self.row.first_ms = [self.row.first_ms, time].into_iter().flatten().min();

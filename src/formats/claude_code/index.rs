@@ -611,6 +611,9 @@ impl Index {
                 }
             }
             Some("microcompact_boundary") => entry.kind = Kind::Micro,
+            Some("local_command") if is_true(record.is_display_only) => {
+                self.end.other("system/local_command");
+            }
             Some("local_command") if string(record.content).is_some() => entry.kind = Kind::Local,
             Some(subtype) => {
                 entry.failed = subtype == "api_error";

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::formats::LOOSE;
 use crate::wire::json::{decode, is_true, string, word};
 
 lazy! {
@@ -29,6 +30,10 @@ lazy! {
         own_note = "ownNote", own_note_text = "ownNoteText", hook_text = "hookText", hook_text_lead = "hookTextLead",
         /// Who made a reply; of newer clients only.
         made_by = "madeBy",
+        /// How much effort a reply was asked to make, where the messages say so.
+        per_turn_effort = "perTurnEffort",
+        /// Whether what a command says is for the screen alone.
+        is_display_only = "isDisplayOnly",
     }
 }
 
@@ -72,9 +77,10 @@ pub(super) fn request_of(record: &str) -> Option<String> {
 }
 
 /// The same of a record and its message. A server may give a message's id again: without an id of the request, the time
-/// tells, which copies keep.
+/// tells, which copies keep; such a name is a loose one.
 pub(super) fn request_name(record: &Record<'_>, head: &MessageHead<'_>) -> Option<String> {
-    let request = string(record.request_id).or_else(|| string(record.timestamp));
+    let request = string(record.request_id);
+    let request = request.or_else(|| Some(format!("{LOOSE}{}", string(record.timestamp)?)));
     Some(format!("{} {}", string(head.id)?, request?))
 }
 
@@ -108,6 +114,10 @@ lazy! {
     /// `attachment`.
     pub(super) struct Attachment {
         kind = "type", prompt, hook_name = "hookName", hook_event = "hookEvent", tool_use_id = "toolUseID",
+        /// Of what became of tools: those that are offered from there on.
+        surfaced_names = "surfacedNames",
+        /// Of a prompt that was given in mid-turn: whether it may be sent as the user's text.
+        hosts_own_turn = "hostsOwnTurn",
         /// Whether it is the user's own, and goes as such.
         human_turn = "humanTurn",
         /// Of a snapshot: the system prompt in pieces, what stands in front of it, and the tools.

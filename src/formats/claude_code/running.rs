@@ -24,7 +24,7 @@ use crate::model::Part;
 use crate::model::call::Arguments;
 use crate::wire::Notes;
 use crate::wire::attached::tagged;
-use crate::wire::json::{Object, decode, string, word};
+use crate::wire::json::{Object, decode, is_true, string, word};
 
 /// What stands beside a reference to a tool.
 const LOADED: &str = "Tool loaded.";
@@ -36,13 +36,18 @@ const POST: &str = "SendMessage";
 pub(super) fn running(input: &dyn Input, until: u64, model: Option<&str>) -> Result<Running> {
     let mut reader = Reader::default();
     each_record(input, &mut |span, text| {
-        if span.offset < until
+        if span.offset <= until
             && let Ok(record) = serde_json::from_str::<Record<'_>>(text)
         {
-            reader.record(span.offset, &record, text, model);
+            reader.effort(span.offset, &record);
+            if span.offset < until {
+                reader.record(span.offset, &record, text, model);
+            }
         }
     })?;
+    reader.end_batch();
     let mut found = reader.found;
+    found.is_sent_again = reader.is_newer;
     for texts in found.beside.values_mut() {
         // Those from before the call stand first; they are on no message's path.
         texts.sort_by_key(|(place, _)| place.is_some());
@@ -65,6 +70,8 @@ struct Reader {
     /// Whether it says of a reply who made it.
     is_newer: bool,
     may_have_ended: bool,
+    /// The places of the prompts that were given together in mid-turn, and whether one has a picture.
+    batch: (Vec<u64>, bool),
 }
 
 impl Reader {
@@ -73,13 +80,32 @@ impl Reader {
             Some("last-prompt") => self.may_have_ended = self.is_settled && self.is_piped,
             Some("attachment") => self.attachment(offset, record),
             Some("assistant") => {
+                self.end_batch();
                 (self.is_settled, self.may_have_ended) = (true, false);
                 self.is_piped = text.contains(r#""entrypoint":"sdk"#);
                 self.is_newer = record.made_by.is_some();
                 self.reply(offset, record, model);
             }
-            Some("user") => self.user(record),
+            Some("user") => {
+                self.end_batch();
+                self.user(record);
+            }
             _ => {}
+        }
+    }
+
+    fn effort(&mut self, offset: u64, record: &Record<'_>) {
+        if let Some(effort) = string(record.per_turn_effort) {
+            let config = Object::new().string("effort", &effort).finish();
+            self.found.efforts.insert(offset, config);
+        }
+    }
+
+    /// Prompts that were given in mid-turn, one of which has a picture, are the user's own text.
+    fn end_batch(&mut self) {
+        let (batch, has_picture) = std::mem::take(&mut self.batch);
+        if has_picture {
+            self.found.own_turn.extend(batch);
         }
     }
 
@@ -155,6 +181,15 @@ impl Reader {
         if event == "SessionStart" && name == "SessionStart:resume" {
             self.end();
         }
+        let offered: Vec<String> = decode(attachment.surfaced_names).unwrap_or_default();
+        if !offered.is_empty() {
+            let blocks = offered.iter().map(|name| tool_addition(name)).collect();
+            self.found.system_blocks.insert(offset, blocks);
+        }
+        if is_true(attachment.hosts_own_turn) {
+            self.batch.0.push(offset);
+            self.batch.1 |= string(attachment.prompt).is_none();
+        }
         // A newer client sends it by its place, and never otherwise.
         if record.rendered_role.is_some() {
             return;
@@ -176,6 +211,14 @@ impl Reader {
         let texts = texts.map(|text| (place, tagged(text)));
         self.found.beside.entry(call).or_default().extend(texts);
     }
+}
+
+/// The block that offers a tool.
+fn tool_addition(name: &str) -> String {
+    let tool = Object::typed("tool_reference").string("name", name);
+    Object::typed("tool_addition")
+        .raw("tool", &tool.finish())
+        .finish()
 }
 
 /// A call in a reply.

@@ -86,6 +86,8 @@ pub(super) struct Writer<'a> {
     calls: HashMap<String, String>,
     /// The new id of each record of the source's that a new one stands for.
     pub(super) renamed: HashMap<String, String>,
+    /// The ids of the replies that are copies.
+    copied: HashSet<String>,
     /// The records of the message before, if that was written anew.
     anew: Option<HashSet<String>>,
     made: u64,
@@ -117,6 +119,7 @@ impl<'a> Writer<'a> {
             written: HashSet::new(),
             calls: HashMap::new(),
             renamed: HashMap::new(),
+            copied: HashSet::new(),
             anew: None,
             made: 0,
             number: 0,
@@ -439,17 +442,21 @@ impl<'a> Writer<'a> {
 
     fn reply(&mut self, outgoing: &Outgoing) {
         let replaced = self.replaced(outgoing, "assistant");
+        let copied = self.copied(outgoing);
         let first = replaced.first();
         let id = first.and_then(|fields| message_fields(fields)?.string("id"));
+        let named = copied.as_ref().filter(|it| it.is_named);
+        let id = id.or_else(|| Some(named?.id.clone()));
         let id = id.unwrap_or_else(|| self.new_id("msg"));
         let request = first.and_then(|fields| fields.string("requestId"));
+        let request = request.or_else(|| named?.request.clone());
         let request = request.unwrap_or_else(|| self.new_id("req"));
         // It goes on with the model of the last reply, which should be one of its own.
         let is_any = !self.document.fresh || self.document.native;
         let model = outgoing.model();
         let model = model.filter(|model| is_any || model.starts_with(OWN_MODELS));
         let calls = outgoing.message.calls().next().is_some();
-        let usage = outgoing.usage.unwrap_or_default();
+        let usage = usage(outgoing, copied.and_then(|it| it.usage).as_deref());
         let new = Fields::new(&json!({
             "model": model.as_deref().unwrap_or("unknown"),
             "id": id,
@@ -458,12 +465,7 @@ impl<'a> Writer<'a> {
             "content": null,
             "stop_reason": if calls { "tool_use" } else { "end_turn" },
             "stop_sequence": null,
-            "usage": {
-                "input_tokens": usage.uncached_tokens(),
-                "cache_creation_input_tokens": usage.written_tokens,
-                "cache_read_input_tokens": usage.cached_tokens,
-                "output_tokens": usage.output_tokens,
-            },
+            "usage": usage,
         }));
         let marks = Marks::of(outgoing, &["assistant"], &REPLY_MARKS);
         let made_in = made_in(outgoing);
@@ -503,6 +505,14 @@ impl<'a> Writer<'a> {
             }
             self.put(&fields);
         }
+    }
+
+    /// What a reply for a new session is a copy of. Its names say to whoever counts replies that it was paid for once. A
+    /// server that names no requests may give a message's id again; and each name stands in a session once.
+    fn copied(&mut self, outgoing: &Outgoing) -> Option<CopiedReply> {
+        let copied = CopiedReply::of(outgoing).filter(|_| self.document.fresh)?;
+        let is_named = copied.request.is_some() && self.copied.insert(copied.id.clone());
+        Some(CopiedReply { is_named, ..copied })
     }
 
     /// Notes which record of the source's a new record of a call stands for.
@@ -616,6 +626,68 @@ impl<'a> Writer<'a> {
             closed
         })
     }
+}
+
+/// The names and the count of a reply in its source.
+struct CopiedReply {
+    /// Whether the copy keeps its names.
+    is_named: bool,
+    id: String,
+    request: Option<String>,
+    usage: Option<Box<RawValue>>,
+}
+
+impl CopiedReply {
+    /// Those of the records behind a reply, or of those that an edit took the place of.
+    fn of(outgoing: &Outgoing) -> Option<Self> {
+        let records = outgoing.records.iter().chain(&outgoing.replaces);
+        let mut found: Option<Self> = None;
+        for record in Fields::of_all(records).filter(|it| it.is("type", "assistant")) {
+            let Some(message) = message_fields(&record) else {
+                continue;
+            };
+            if found.is_none() {
+                found = Some(Self {
+                    is_named: false,
+                    id: message.string("id")?,
+                    request: record.string("requestId"),
+                    usage: None,
+                });
+            }
+            // The last record of a reply has the count of all of it.
+            if let (Some(found), Some(usage)) = (&mut found, message.get("usage")) {
+                found.usage = Some(usage.to_owned());
+            }
+        }
+        found
+    }
+}
+
+/// What of a count says how a reply was served.
+const SERVED: [&str; 3] = ["service_tier", "speed", "inference_geo"];
+
+/// What is said of a reply's count: what its source says, where that is what is known of it.
+fn usage(outgoing: &Outgoing, source: Option<&RawValue>) -> Box<RawValue> {
+    let usage = outgoing.usage.unwrap_or_default();
+    let counted = anthropic::usage_record(source);
+    if let (Some(record), Some(source)) = (counted, source)
+        && record.usage == usage
+    {
+        return source.to_owned();
+    }
+    let mut fields = Fields::new(&json!({
+        "input_tokens": usage.uncached_tokens(),
+        "cache_creation_input_tokens": usage.written_tokens,
+        "cache_read_input_tokens": usage.cached_tokens,
+        "output_tokens": usage.output_tokens,
+    }));
+    let source = source.and_then(|source| Fields::parse(source.get()));
+    for key in SERVED {
+        if let Some(value) = source.as_ref().and_then(|source| source.get(key)) {
+            fields.set(key, &value);
+        }
+    }
+    raw(fields.line())
 }
 
 /// What a tool gave, as the client's own data: by it the client knows which work in the background is its own.

@@ -167,6 +167,16 @@ fn millis(value: &Value) -> Option<Millis> {
     value.as_f64().map(|millis| Millis(millis as i64))
 }
 
+/// When the reply of a record was whole: the tool gives the time at which it was begun. What it called ran from then on.
+pub(super) fn replied_at(record: &str) -> Option<Millis> {
+    let record: Value = serde_json::from_str(record).ok()?;
+    let parts = record["parts"].as_array()?.iter();
+    let called = parts.filter_map(|part| millis(&part["state"]["time"]["start"]));
+    called
+        .min()
+        .or_else(|| millis(&record["info"]["time"]["completed"]))
+}
+
 /// What the provider counted. The tool counts what was cached, and the reasoning, apart.
 pub(super) fn usage(tokens: &Value) -> Option<Usage> {
     let count = |value: &Value| value.as_u64().unwrap_or(0);

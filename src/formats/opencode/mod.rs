@@ -95,12 +95,15 @@ pub static KILO: Format = Format {
 };
 
 const fn format(name: &'static str, write: Exporter) -> Format {
-    Format::of(
-        name,
-        Shape::Document,
-        document::import::<read::Session>,
-        write,
-    )
+    Format {
+        replied_at: Some(message::replied_at),
+        ..Format::of(
+            name,
+            Shape::Document,
+            document::import::<read::Session>,
+            write,
+        )
+    }
 }
 
 /// What a document says of its session, if it is one of these.

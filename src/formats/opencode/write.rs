@@ -37,11 +37,13 @@ pub(super) fn export(version: &str, export: Export<'_>) -> Result<Vec<String>> {
     };
     let mut renewing = document.fresh.then(|| Renewing::of(document));
     let mut records = Vec::new();
-    for (number, answered) in (0..).zip(with_results(export.messages, &mut remarks)) {
+    let answered: Vec<Answered<'_>> = with_results(export.messages, &mut remarks);
+    let times = times(&answered);
+    for ((number, answered), time) in (0..).zip(answered).zip(times) {
         let Answered {
             outgoing, parts, ..
         } = answered;
-        writing.time = outgoing.time.unwrap_or(writing.time);
+        writing.time = time.unwrap_or(writing.time);
         let mut known = outgoing.records.iter().chain(&outgoing.replaces);
         let record = match known.find(|record| holds(record, &parts)) {
             Some(record) => record.clone(),
@@ -70,6 +72,24 @@ pub(super) fn export(version: &str, export: Export<'_>) -> Result<Vec<String>> {
     };
     write_all(export.out, &session.finish())?;
     Ok(remarks.into_words())
+}
+
+/// When each message was made. A new one, such as a summary, is no later than what the tool wrote and stands behind it: the
+/// tool goes by the times.
+fn times(messages: &[Answered<'_>]) -> Vec<Option<Millis>> {
+    let mut next: Option<Millis> = None;
+    let times = messages.iter().rev().map(|Answered { outgoing, .. }| {
+        let is_new = outgoing.records.is_empty() && outgoing.replaces.is_empty();
+        let time = match (outgoing.time, next) {
+            (Some(time), Some(next)) if is_new => Some(time.min(next)),
+            (time, _) => time,
+        };
+        next = time.or(next);
+        time
+    });
+    let mut times: Vec<_> = times.collect();
+    times.reverse();
+    times
 }
 
 /// Whether a record says just these parts, as the tool sends them.

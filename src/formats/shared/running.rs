@@ -23,6 +23,31 @@ pub struct Running {
     pub left_out: HashSet<String>,
     /// The places of the records of replies of other models: their thinking was left out.
     pub of_other_models: HashSet<u64>,
+    /// How much effort was asked for, as the `output_config` that says so, by the places of the records of replies: that of
+    /// the reply itself among them. The client sends it where it changes.
+    pub efforts: HashMap<u64, String>,
+    /// Blocks of the system message that tells what is attached, by the places of the attachments' records.
+    pub system_blocks: HashMap<u64, Vec<String>>,
+    /// The places of the records of prompts that were given in mid-turn, and were sent as the user's own text.
+    pub own_turn: HashSet<u64>,
+    /// Whether the client, once it reads the session back, sends what it sent while it ran.
+    pub is_sent_again: bool,
+}
+
+impl Running {
+    /// What of it is sent for the next reply, too, whoever makes it.
+    pub fn next(self) -> Self {
+        if !self.is_sent_again {
+            return Self::default();
+        }
+        Self {
+            beside: self.beside,
+            arguments: self.arguments,
+            own_turn: self.own_turn,
+            is_sent_again: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// Reads a session up to the record of a reply, which begins at an offset and is of a model, and says

@@ -20,7 +20,7 @@ use crate::repo::{Repo, kept};
 use crate::store::{KeptBill, View};
 
 /// The first byte of a row.
-const FORM: u8 = 2;
+const FORM: u8 = 3;
 
 /// A reply of a path, without its session.
 #[derive(Clone, Debug, PartialEq)]
@@ -494,6 +494,7 @@ fn unpacked(bytes: &[u8]) -> Option<PathReplies> {
         let reply = BilledReply {
             commit,
             session: None,
+            started_by: None,
             directory: None,
             time,
             model,
@@ -542,6 +543,7 @@ mod tests {
             reply: BilledReply {
                 commit: CommitHash::from_bytes(hash(at)),
                 session: None,
+                started_by: None,
                 directory: None,
                 time: (at > 0).then_some(Millis(i64::from(at) - 2)),
                 model: (at != 1).then(|| "opus".to_owned()),

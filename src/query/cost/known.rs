@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use super::reply::BilledReply;
 use crate::error::Result;
-use crate::formats::Format;
+use crate::formats::{Format, LOOSE};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Millis, RefName, Usage};
 use crate::repo::copies::Copies;
@@ -119,8 +119,12 @@ impl<'v> KnownReplies<'v> {
             return Ok(None);
         }
         self.know(met)?;
-        let is_one = |met| self.request(&reply.commit) == Some(met);
-        Ok(self.request(met).map(is_one))
+        let (Some(own), Some(met)) = (self.request(&reply.commit), self.request(met)) else {
+            return Ok(None);
+        };
+        // What `resume` wrote of a reply without a name has one of its own.
+        let is_loose = own.contains(LOOSE) || met.contains(LOOSE);
+        Ok((own == met || !is_loose).then_some(own == met))
     }
 
     /// The request that a reply answers, as far as it was looked up.

@@ -193,6 +193,7 @@ pub(super) fn counted(
         replies.push(BilledReply {
             commit: row.hash,
             session: None,
+            started_by: None,
             directory: None,
             time: row.commit.time,
             model,

@@ -13,6 +13,8 @@ pub struct BilledReply {
     pub commit: CommitHash,
     /// The session that made it; of several that have it the original.
     pub session: Option<RefName>,
+    /// The session that somebody began, where an agent of its started that one.
+    pub started_by: Option<RefName>,
     /// The working directory of that session. Hostile until escaped.
     pub directory: Option<String>,
     /// When it came.
@@ -68,6 +70,9 @@ impl BilledReply {
     /// The session that it counts with, by its ref: a sub-agent's with who started it, unless agents stand alone.
     pub fn counts_with(&self, are_agents_alone: bool) -> Option<String> {
         let session = self.session.as_ref()?;
+        if let (Some(starter), false) = (&self.started_by, are_agents_alone) {
+            return Some(starter.to_string());
+        }
         let root = session.root_session()?;
         let parts = session.as_str()[root.len()..].split('/').skip(1);
         let is_alone = |part: &&str| are_agents_alone && part.starts_with("agent-");

@@ -504,7 +504,8 @@ impl<'a> Taken<'a> {
         let commits: Vec<CommitHash> = counted.iter().map(|(commit, _)| *commit).collect();
         let mut put = HashSet::new();
         for ((commit, usage), known) in counted.iter().zip(self.tx.usage(&commits)?) {
-            if known.is_none() && put.insert(*commit) {
+            let is_unknown = known.is_none_or(|it| it == Usage::default());
+            if is_unknown && put.insert(*commit) {
                 self.tx.put_usage(commit, *usage)?;
             }
         }

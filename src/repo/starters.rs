@@ -1,0 +1,74 @@
+//! Which session's agent started another session: sub-agents count with the session that somebody began.
+//!
+//! A tool may keep a sub-agent as a session of its own. Its branch stands below that of the session that started it, and
+//! each session has the branch that follows it: so it is known for every tool, wherever the tool itself says it.
+//! Deliberately absent: sub-agents that stand below their session by name, for they tell it themselves.
+
+use std::collections::HashMap;
+
+use crate::error::Result;
+use crate::model::RefName;
+use crate::store::View;
+
+/// What stands between the branch of a session and the id of an agent that it started.
+const AGENT: &str = "/agent-";
+
+/// How many agents of agents are told apart.
+const LEVELS: usize = 16;
+
+/// The sessions that started others.
+#[derive(Debug, Default)]
+pub(crate) struct Starters {
+    /// By the ref of the session that was started.
+    by_agent: HashMap<String, RefName>,
+}
+
+impl Starters {
+    /// Those that are here.
+    pub(crate) fn of(view: &dyn View) -> Result<Self> {
+        let followers = view.followers()?;
+        let mut by_branch: HashMap<&str, &RefName> = HashMap::new();
+        for (session, branch) in &followers {
+            by_branch.insert(branch.as_str(), session);
+        }
+        let mut by_agent = HashMap::new();
+        for (session, branch) in &followers {
+            let Some((above, _)) = branch.as_str().rsplit_once(AGENT) else {
+                continue;
+            };
+            let starter = by_branch.get(above).and_then(|it| root(it));
+            if let (Some(own), Some(starter)) = (root(session), starter)
+                && own != starter
+            {
+                by_agent.insert(own.to_string(), starter);
+            }
+        }
+        Ok(Self { by_agent })
+    }
+
+    /// The session that somebody began, of which an agent started this one or another agent did; none where nobody's
+    /// agent did.
+    pub(crate) fn first(&self, session: &RefName) -> Option<&RefName> {
+        let mut first = self.by_agent.get(session.root_session()?)?;
+        for _ in 0..LEVELS {
+            match self.by_agent.get(first.as_str()) {
+                Some(above) => first = above,
+                None => break,
+            }
+        }
+        Some(first)
+    }
+
+    /// The sessions that agents of this one started, and agents of theirs.
+    pub(crate) fn started_by(&self, session: &RefName) -> Vec<RefName> {
+        let agents = self.by_agent.keys().filter_map(|name| name.parse().ok());
+        let is_below = |agent: &RefName| self.first(agent).is_some_and(|it| it == session);
+        let mut agents: Vec<RefName> = agents.filter(is_below).collect();
+        agents.sort();
+        agents
+    }
+}
+
+fn root(session: &RefName) -> Option<RefName> {
+    session.root_session()?.parse().ok()
+}
