@@ -259,7 +259,6 @@ fn thinking_goes_to_whom_it_came_from() {
 #[test]
 fn arguments_that_are_no_object_are_wrapped() {
     for (arguments, wrapped) in [
-        ("", r#"{"_raw":""}"#),
         ("[1]", r#"{"_raw":"[1]"}"#),
         ("{\"a\"", r#"{"_raw":"{\"a\""}"#),
     ] {
@@ -279,6 +278,18 @@ fn arguments_that_are_no_object_are_wrapped() {
         );
         assert_eq!(openai(&messages).1, NONE);
     }
+}
+
+#[test]
+fn no_arguments_are_an_empty_object() {
+    let messages = [
+        say(Role::User, "go"),
+        of(Role::Assistant, vec![call("1", "")]),
+        of(Role::Tool, vec![result("1", "x")]),
+    ];
+    let (payload, notices) = anthropic(&messages);
+    assert!(payload.contains(r#""input":{}}"#), "{payload}");
+    assert_eq!(notices, NONE);
 }
 
 #[test]

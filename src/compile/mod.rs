@@ -22,6 +22,7 @@ mod runs;
 mod server_tools;
 mod settings;
 mod text;
+mod tool_names;
 mod tools;
 mod turn;
 mod wire_form;

@@ -45,6 +45,13 @@ pub enum Notice {
         /// The other.
         left_out: &'static str,
     },
+    /// Definitions of tools bear other names, as their calls do: the provider refuses their own.
+    ToolsRenamed {
+        /// How many.
+        count: usize,
+        /// Who refuses them.
+        provider: Provider,
+    },
     /// Tools that only another provider can run were left out.
     ToolsLeftOut {
         /// How many.
@@ -83,6 +90,12 @@ impl fmt::Display for Notice {
                 f,
                 "the settings hold '{used}' and '{left_out}'; '{left_out}' left out"
             ),
+            Self::ToolsRenamed { count: 1, provider } => {
+                write!(f, "1 tool defined by another name, for {provider} refuses its own")
+            }
+            Self::ToolsRenamed { count, provider } => {
+                write!(f, "{count} tools defined by other names, for {provider} refuses their own")
+            }
             Self::ToolsLeftOut { count: 1, provider } => {
                 write!(f, "1 tool that {provider} cannot run left out")
             }

@@ -17,7 +17,8 @@ use crate::compile::wire_form::{Contents, as_said};
 use crate::error::Result;
 use crate::model::Message;
 use crate::wire::json::quoted;
-use crate::wire::openai::{MessageWriter, is_tool_name, result_content, tool_message};
+use crate::wire::name::ToolNames;
+use crate::wire::openai::{MessageWriter, result_content, tool_message};
 use crate::wire::responses::in_words;
 use crate::wire::{Repairs, attached, bridged};
 
@@ -111,7 +112,7 @@ impl<'a> Writer<'a> {
                 self.settled += 1;
                 true
             }
-            (Raw::Call { name, .. }, None) if is_tool_name(name.trim_matches('"')) => {
+            (Raw::Call { name, .. }, None) if ToolNames::OPENAI.takes(name.trim_matches('"')) => {
                 self.call = Some(canonical.to_owned());
                 true
             }

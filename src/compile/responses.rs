@@ -16,8 +16,9 @@ use crate::compile::body::Body;
 use crate::compile::wire_form::Contents;
 use crate::model::{Message, Part, Role};
 use crate::wire::json::{Object, is_object, push_list, quoted};
+use crate::wire::name::ToolNames;
 use crate::wire::responses::{
-    OutputPairs, cut_off, gives_something, items, of_items, takes, tool_name, with_files,
+    OutputPairs, cut_off, gives_something, items, of_items, takes, with_files,
 };
 use crate::wire::{Repair, Repairs};
 
@@ -129,7 +130,9 @@ fn message_items(
                 arguments,
                 kind,
             } => {
-                let name = tool_name(name, number, repairs).into_owned();
+                let name = ToolNames::OPENAI
+                    .of_call(name, number, repairs)
+                    .into_owned();
                 // The provider's own tools take an object, which goes in as it is.
                 let is_own = kind.as_deref() == Some("custom") || is_object(arguments);
                 let call = Part::ToolCall {

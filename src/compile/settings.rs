@@ -12,6 +12,7 @@
 use std::borrow::Cow;
 
 use crate::compile::gemini::{self, Placed};
+use crate::compile::tool_names::renamed;
 use crate::compile::tools::tools;
 use crate::compile::{Notice, Provider};
 use crate::model::Settings;
@@ -37,6 +38,8 @@ enum Form {
     Stop,
     ToolChoice,
     Tools,
+    /// Functions as chat completions had them before there were tools, or the one that is to be called.
+    Functions,
     ResponseFormat,
 }
 
@@ -88,8 +91,8 @@ const KEYS: [(&str, Form, Takers); 60] = [
     ("context_management", Form::List, RESPONSES),
     ("context_management", Form::Object, ANTHROPIC),
     ("conversation", Form::TextOrObject, RESPONSES),
-    ("function_call", Form::TextOrObject, CHAT),
-    ("functions", Form::List, CHAT),
+    ("function_call", Form::Functions, CHAT),
+    ("functions", Form::Functions, CHAT),
     ("include", Form::List, RESPONSES),
     ("inference_geo", Form::Text, ANTHROPIC),
     ("logit_bias", Form::Object, CHAT),
@@ -268,6 +271,10 @@ impl<'a> Keys<'a> {
             Form::Tools => tools(&value, provider, self.remarks),
             form => form.write(&value, provider),
         };
+        let value = value.map(|value| match form {
+            Form::ToolChoice | Form::Functions => renamed(value, provider).0,
+            _ => value,
+        });
         let Some(value) = value else {
             if needs_one {
                 self.put_default_limit();
@@ -412,6 +419,7 @@ impl Form {
             }
             Self::Object | Self::ResponseFormat => parsed.is_object(),
             Self::List => parsed.is_array(),
+            Self::Functions => parsed.is_array() || parsed.is_string() || parsed.is_object(),
             Self::TextOrObject => parsed.is_string() || parsed.is_object(),
             Self::Metadata => parsed.as_object().is_some_and(|fields| match provider {
                 Provider::Anthropic => fields.keys().all(|key| key == "user_id"),

@@ -6,6 +6,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::compile::tool_names::renamed;
 use crate::compile::{Notice, Provider};
 use crate::model::call::Arguments;
 use crate::wire::json::{Object, array};
@@ -28,14 +29,26 @@ struct Tool<'a> {
 /// only another provider can run are left out.
 pub(super) fn tools(value: &str, provider: Provider, remarks: &mut Vec<Notice>) -> Option<String> {
     let definitions: Vec<&RawValue> = serde_json::from_str(value).ok()?;
+    let mut names_changed = 0;
     let written: Vec<String> = definitions
         .iter()
         .filter_map(|definition| tool(definition.get(), provider))
+        .map(|definition| {
+            let (definition, count) = renamed(definition, provider);
+            names_changed += count;
+            definition
+        })
         .collect();
     let left_out = definitions.len() - written.len();
     if left_out > 0 && !written.is_empty() {
         remarks.push(Notice::ToolsLeftOut {
             count: left_out,
+            provider,
+        });
+    }
+    if names_changed > 0 {
+        remarks.push(Notice::ToolsRenamed {
+            count: names_changed,
             provider,
         });
     }

@@ -28,6 +28,9 @@ use std::collections::BTreeMap;
 
 pub use repair::{Repair, Repairs};
 
+/// The arguments of a call that gives none.
+pub const NO_ARGUMENTS: &str = "{}";
+
 /// The text of a result that no tool gave.
 pub const INTERRUPTED: &str = "[no result: interrupted]";
 

@@ -383,6 +383,130 @@ fn check(request: &Value, provider: Provider) -> Vec<String> {
     }
 }
 
+/// Whether a provider takes a tool's name.
+///
+/// # Source
+///
+/// The errors of the three APIs on a name that they refuse.
+fn takes_name(provider: Provider, name: &str) -> bool {
+    let (max_chars, marks) = match provider {
+        Provider::Gemini => (128, "_.:-"),
+        Provider::Anthropic => (128, "_-"),
+        _ => (64, "_-"),
+    };
+    let begins = |c: char| provider != Provider::Gemini || c.is_ascii_alphabetic() || c == '_';
+    let allowed = |c: char| c.is_ascii_alphanumeric() || marks.contains(c);
+    name.starts_with(begins) && name.len() <= max_chars && name.chars().all(allowed)
+}
+
+/// A tool's definition in a provider's form.
+fn defined(of: Provider, name: &str) -> Value {
+    let schema = serde_json::json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    match of {
+        Provider::OpenAi => {
+            serde_json::json!({"type": "function", "function": {"name": name, "parameters": schema}})
+        }
+        Provider::Responses => {
+            serde_json::json!({"type": "function", "name": name, "parameters": schema})
+        }
+        _ => serde_json::json!({"name": name, "input_schema": schema}),
+    }
+}
+
+/// The choice of a tool in a provider's form.
+fn chosen(of: Provider, name: &str) -> Value {
+    match of {
+        Provider::Responses => serde_json::json!({"type": "function", "name": name}),
+        Provider::Anthropic => serde_json::json!({"type": "tool", "name": name}),
+        _ => serde_json::json!({"type": "function", "function": {"name": name}}),
+    }
+}
+
+/// All that stands at a path of keys; `*` is every item.
+fn all_at<'a>(value: &'a Value, path: &[&str]) -> Vec<&'a Value> {
+    match path {
+        [] => vec![value],
+        ["*", rest @ ..] => {
+            let items = value.as_array().into_iter().flatten();
+            items.flat_map(|item| all_at(item, rest)).collect()
+        }
+        [key, rest @ ..] => value
+            .get(key)
+            .map_or_else(Vec::new, |value| all_at(value, rest)),
+    }
+}
+
+/// The names of tools in a request: those that are defined, those that are called, those of results, the one that is chosen.
+fn names_in(request: &Value, provider: Provider) -> [Vec<String>; 4] {
+    let paths: [&[&str]; 4] = match provider {
+        Provider::OpenAi => [
+            &["tools", "*", "function", "name"],
+            &["messages", "*", "tool_calls", "*", "function", "name"],
+            &[],
+            &["tool_choice", "function", "name"],
+        ],
+        Provider::Responses => [
+            &["tools", "*", "name"],
+            &["input", "*", "name"],
+            &[],
+            &["tool_choice", "name"],
+        ],
+        Provider::Gemini => [
+            &["tools", "*", "functionDeclarations", "*", "name"],
+            &["contents", "*", "parts", "*", "functionCall", "name"],
+            &["contents", "*", "parts", "*", "functionResponse", "name"],
+            &[
+                "toolConfig",
+                "functionCallingConfig",
+                "allowedFunctionNames",
+                "*",
+            ],
+        ],
+        _ => [
+            &["tools", "*", "name"],
+            &["messages", "*", "content", "*", "name"],
+            &[],
+            &["tool_choice", "name"],
+        ],
+    };
+    paths.map(|path| {
+        let found = if path.is_empty() {
+            Vec::new()
+        } else {
+            all_at(request, path)
+        };
+        let names = found.into_iter().filter_map(Value::as_str);
+        names.map(str::to_owned).collect()
+    })
+}
+
+/// Names of tools, as people and servers give them: no two are the same.
+fn tool_names() -> impl Strategy<Value = Vec<String>> {
+    let long = "long_".repeat(30);
+    let known: Vec<String> = [
+        "read",
+        "a.b",
+        "a_b",
+        "a b",
+        "a:b",
+        "9to",
+        "_9to",
+        "-x",
+        "",
+        "tool",
+        "ü",
+        "ö",
+        "__",
+        &long,
+        &long[..64],
+        &long[..65],
+        "mcp__files__read",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    prop::sample::subsequence(known, 1..9).prop_shuffle()
+}
+
 /// Some models give several calls of one reply the same id.
 #[test]
 fn results_of_one_id_answer_the_calls_of_a_reply_in_their_order() {
@@ -459,6 +583,46 @@ proptest! {
         }
         let made = compiled(&messages, Provider::Text);
         prop_assert_eq!(&made, &compiled(&messages, Provider::Text));
+    }
+
+    /// A tool has one name in its definition, in its calls, in their results and where it is chosen, which the provider takes,
+    /// and two tools never have the same.
+    #[test]
+    fn a_tool_has_one_name_in_a_request(
+        names in tool_names(),
+        of in pick(&[Provider::OpenAi, Provider::Responses, Provider::Anthropic]),
+        arguments in pick(&["{}", "", " "]),
+    ) {
+        let mut messages = vec![Message::text(Role::User, "go")];
+        for (at, name) in names.iter().enumerate() {
+            let id = format!("c{at}");
+            let call = Part::call(id.clone(), name.clone(), arguments.to_owned(), None);
+            messages.push(Message::new(Role::Assistant, vec![call]));
+            let given = Part::result(id, vec![Part::text("done")], false);
+            messages.push(Message::new(Role::Tool, vec![given]));
+        }
+        let tools: Vec<Value> = names.iter().map(|name| defined(of, name)).collect();
+        for provider in Provider::ALL.into_iter().filter(|it| *it != Provider::Text) {
+            let mut settings = Settings::new();
+            settings.insert("tools".to_owned(), Value::Array(tools.clone()).to_string());
+            let choice = chosen(provider, &names[0]).to_string();
+            settings.insert("tool_choice".to_owned(), choice);
+            let whole = RequestOptions { whole_request: true, ..options(provider) };
+            let made = compile(&messages, &settings, &whole).expect("nothing is strict");
+            let request: Value = serde_json::from_str(&made.payload).expect("JSON");
+            let [mut declared, called, given, choice] = names_in(&request, provider);
+            prop_assert_eq!(&declared, &called, "{}", made.payload);
+            prop_assert!(given.is_empty() || given == called, "{}", made.payload);
+            prop_assert_eq!(choice.first(), declared.first(), "{}", made.payload);
+            prop_assert!(declared.iter().all(|name| takes_name(provider, name)), "{:?}", declared);
+            for (name, sent) in names.iter().zip(&declared) {
+                prop_assert!(name == sent || !takes_name(provider, name), "{} {}", name, sent);
+            }
+            declared.sort();
+            declared.dedup();
+            prop_assert_eq!(declared.len(), names.len(), "{}", made.payload);
+            prop_assert!(!made.payload.contains("_raw"), "{}", made.payload);
+        }
     }
 
     #[test]

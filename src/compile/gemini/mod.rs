@@ -20,10 +20,11 @@ use crate::compile::repair::{Item, Piece, Spoken, arrange};
 use crate::compile::turn::OPENING_LINE;
 use crate::model::{Message, Part, Role};
 use crate::wire::gemini::{
-    Given, PROVIDER, UNSEALED, call_part, function_name, given_parts, said_part, sent_args,
-    text_part, thought_part,
+    Given, PROVIDER, UNSEALED, call_part, given_parts, said_part, sent_args, text_part,
+    thought_part,
 };
 use crate::wire::json::push_list;
+use crate::wire::name::ToolNames;
 use crate::wire::responses::in_words;
 use crate::wire::{Repair, Repairs};
 
@@ -226,7 +227,7 @@ impl<'a> Reply<'a> {
                     arguments,
                     ..
                 } => {
-                    let name = function_name(name, number, repairs);
+                    let name = ToolNames::GEMINI.of_call(name, number, repairs);
                     let args = sent_args(arguments, number, repairs);
                     let seal = reply.take_seal();
                     let asks = seal.is_none() && reply.names.is_empty();
@@ -234,7 +235,7 @@ impl<'a> Reply<'a> {
                         json: call_part(id, &name, &args, seal),
                         unsealed: asks.then(|| call_part(id, &name, &args, Some(UNSEALED))),
                     });
-                    reply.names.push((id.clone(), name));
+                    reply.names.push((id.clone(), name.into_owned()));
                 }
             }
         }

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, from_str};
 
 use crate::wire::json::{Object, Raw, array, quoted, string};
+use crate::wire::name::ToolNames;
 
 /// Where a setting stands: in the request, or in its `generationConfig`, as members with their JSON texts.
 pub(in crate::compile) enum Placed {
@@ -34,7 +35,7 @@ pub(in crate::compile) fn placed(key: &'static str, value: &str) -> Placed {
 pub(in crate::compile) fn tool_config(choice: &Value) -> Option<String> {
     let of_mode = |mode: &str, name: Option<&str>| {
         let config = Object::new().string("mode", mode);
-        let names = name.map(|name| array([quoted(name)]));
+        let names = name.map(|name| array([quoted(&ToolNames::GEMINI.sent(name))]));
         let config = config.optional_raw("allowedFunctionNames", names.as_deref());
         let config = config.finish();
         Some(Object::new().raw("functionCallingConfig", &config).finish())

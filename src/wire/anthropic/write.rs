@@ -7,10 +7,8 @@ use crate::wire::json::{Object, array, is_object, quoted};
 use crate::wire::media::{
     FILE_WORD, IMAGE_WORD, PDF, image_type, is_anthropic_file, split_data_url,
 };
-use crate::wire::{Repair, Repairs, name};
-
-/// The longest name of a tool.
-const TOOL_NAME_MAX_CHARS: usize = 128;
+use crate::wire::name::ToolNames;
+use crate::wire::{NO_ARGUMENTS, Repair, Repairs};
 
 /// The block of a part in `place`; none where the provider takes nothing for it. What differs is
 /// told to `repairs`, under the message's number.
@@ -144,11 +142,14 @@ pub fn tool_use(
     number: usize,
     repairs: &mut Repairs,
 ) -> String {
-    let name = name::tool(name, TOOL_NAME_MAX_CHARS, number, repairs);
+    let name = ToolNames::ANTHROPIC.of_call(name, number, repairs);
     let call = Object::typed("tool_use").string("id", id);
     let call = call.string("name", &name);
     if is_object(arguments) {
         return call.raw("input", arguments).finish();
+    }
+    if arguments.trim().is_empty() {
+        return call.raw("input", NO_ARGUMENTS).finish();
     }
     repairs.add(Repair::RawArguments, number);
     let input = Object::new().string("_raw", arguments).finish();

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::Part;
 
 pub use read::{answer, message_parts, parts};
-pub use sent::{Given, UNSEALED, function_name, given_parts, said_part, sent_args};
+pub use sent::{Given, UNSEALED, given_parts, said_part, sent_args};
 pub use write::{
     args, call_part, text_part, thought_part, write_answer, write_message, write_part,
 };

@@ -9,7 +9,7 @@ use super::write::{own_response, response_part, text_part, write_part};
 use crate::model::{Media, MediaSource, Part, Role};
 use crate::wire::json::{Object, is_object};
 use crate::wire::media::{FILE_WORD, IMAGE_WORD, PDF, image_type, split_data_url};
-use crate::wire::{INTERRUPTED, Repair, Repairs};
+use crate::wire::{INTERRUPTED, NO_ARGUMENTS, Repair, Repairs};
 
 /// What the API takes in place of the signature of a call that has none.
 ///
@@ -17,9 +17,6 @@ use crate::wire::{INTERRUPTED, Repair, Repairs};
 ///
 /// The guide on thought signatures, of calls that another model made; so Gemini CLI sends it.
 pub const UNSEALED: &str = "skip_thought_signature_validator";
-
-/// The longest name of a function.
-const NAME_MAX_CHARS: usize = 128;
 
 /// A part that is neither call nor result, nor a thought of the model's, in a message of `role`; none where the API takes nothing for it. What
 /// differs is told to `repairs`, under the message's number.
@@ -101,27 +98,13 @@ fn is_failure(text: &str) -> bool {
     members.is_ok_and(|members| members.len() == 1 && members.contains_key("error"))
 }
 
-/// A function's name as the API allows it.
-pub fn function_name(name: &str, number: usize, repairs: &mut Repairs) -> String {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "_.:-".contains(c);
-    let chars = name.chars().map(|c| if allowed(c) { c } else { '_' });
-    let begins = |c: char| c.is_ascii_alphabetic() || c == '_';
-    let front = (!name.starts_with(begins)).then_some('_');
-    let sent: String = front
-        .into_iter()
-        .chain(chars)
-        .take(NAME_MAX_CHARS)
-        .collect();
-    if sent != name {
-        repairs.add(Repair::ToolName, number);
-    }
-    sent
-}
-
 /// Arguments as the object that the API takes.
 pub fn sent_args<'a>(arguments: &'a str, number: usize, repairs: &mut Repairs) -> Cow<'a, str> {
     if is_object(arguments) {
         return Cow::Borrowed(arguments);
+    }
+    if arguments.trim().is_empty() {
+        return Cow::Borrowed(NO_ARGUMENTS);
     }
     repairs.add(Repair::RawArguments, number);
     Object::new().string("_raw", arguments).finish().into()

@@ -8,7 +8,7 @@ mod read;
 mod write;
 
 pub use read::{message, usage, usage_record};
-pub use write::{MessageWriter, function, is_tool_name, result_content, tool_message};
+pub use write::{MessageWriter, function, result_content, tool_message};
 
 /// The provider's name in thinking and opaque parts.
 pub const PROVIDER: &str = "openai";

@@ -6,9 +6,10 @@ use super::PROVIDER;
 use crate::model::{Media, MediaSource, Part, Role};
 use crate::wire::json::{Object, array, quoted};
 use crate::wire::media::{FILE_WORD, IMAGE_WORD, PDF, image_url, is_anthropic_file};
-use crate::wire::{Repair, Repairs, name};
+use crate::wire::name::ToolNames;
+use crate::wire::{Repair, Repairs};
 
-/// The longest name of a tool or speaker.
+/// The longest name of a speaker.
 const NAME_MAX_CHARS: usize = 64;
 
 /// A message in the making: all but a tool's.
@@ -56,7 +57,7 @@ impl<'a> MessageWriter<'a> {
         kind: Option<&str>,
         repairs: &mut Repairs,
     ) {
-        let name = name::tool(name, NAME_MAX_CHARS, self.number, repairs);
+        let name = ToolNames::OPENAI.of_call(name, self.number, repairs);
         let call = Object::new().string("id", id);
         let call = match kind {
             Some("custom") => {
@@ -99,11 +100,6 @@ impl<'a> MessageWriter<'a> {
         }
         Some(object.finish())
     }
-}
-
-/// Whether a tool's name is sent as it is.
-pub fn is_tool_name(name: &str) -> bool {
-    name::plain(name, NAME_MAX_CHARS, "tool") == name
 }
 
 /// A function's name and arguments.

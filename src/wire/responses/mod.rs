@@ -49,4 +49,4 @@ pub use super::openai::PROVIDER;
 pub use pairs::OutputPairs;
 pub use read::{Meaning, call_of, communication, messages, of_items, read};
 pub use shell::in_words;
-pub use write::{cut_off, gives_something, items, takes, tool_name, with_files};
+pub use write::{cut_off, gives_something, items, takes, with_files};

@@ -9,16 +9,13 @@ use super::PROVIDER;
 use crate::model::{Media, MediaSource, Message, Part, Role};
 use crate::wire::json::{Object, array, is_object, quoted, text_at, type_of};
 use crate::wire::media::{FILE_WORD, IMAGE_WORD, image_url};
-use crate::wire::{Repair, Repairs, bridged, name};
+use crate::wire::{Repair, Repairs, bridged};
 
 /// What Codex sends for a call that was cut off.
 const ABORTED: &str = "aborted";
 
 /// What a file without a name is called: the provider asks for one.
 const UNNAMED: &str = "file";
-
-/// The longest name of a tool.
-const NAME_MAX_CHARS: usize = 64;
 
 /// The kind of a call that runs commands, whose output is a list of what they wrote.
 pub(super) const SHELL: &str = "shell";
@@ -47,16 +44,6 @@ const OF_CHAT: [&str; 15] = [
     "tool_use",
     "video",
 ];
-
-/// A tool's name as the provider allows it.
-pub fn tool_name<'a>(text: &'a str, number: usize, repairs: &mut Repairs) -> Cow<'a, str> {
-    let allowed = name::tool(text, NAME_MAX_CHARS, number, repairs);
-    if allowed == text {
-        text.into()
-    } else {
-        allowed.into()
-    }
-}
 
 /// Whether a part goes into a message as what it is: a block of the provider's own is an item in a
 /// reply, and a piece of content elsewhere; a sealed one is for an agent. Chat completions' own blocks
