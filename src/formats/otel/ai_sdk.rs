@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::attributes::Attributes;
 use crate::formats::shared::parts;
+use crate::formats::shared::seals;
 use crate::model::{Media, MediaSource, Message, Part, Role};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, array, decode, string, tight, word};
@@ -22,7 +23,8 @@ lazy! {
 
     struct Block {
         r#type, text, image, data, media_type = "mediaType", mime_type = "mimeType", id = "toolCallId",
-        name = "toolName", input, args, output, result, is_error = "isError",
+        name = "toolName", input, args, output, result, is_error = "isError", options = "providerOptions",
+        metadata = "providerMetadata",
     }
 
     struct Output { r#type, value, reason, text, data, media_type = "mediaType" }
@@ -49,7 +51,7 @@ pub(super) fn input(text: &str, notes: &mut Notes) -> Option<Vec<Message>> {
             return Some(Message::text(role, &text));
         }
         let blocks: Vec<&RawValue> = decode(said.content)?;
-        let parts = blocks.into_iter().filter_map(|raw| part(raw, notes));
+        let parts = blocks.into_iter().flat_map(|raw| sealed(raw, notes));
         Some(Message::new(role, parts.collect()))
     });
     messages.collect()
@@ -61,7 +63,10 @@ pub(super) fn output(of: &Attributes<'_>) -> Option<Message> {
     let text = of.first(&["ai.response.text", "ai.response.object"]);
     let calls = of.text("ai.response.toolCalls").unwrap_or_default();
     let calls: Vec<Block<'_>> = serde_json::from_str(&calls).unwrap_or_default();
-    let calls = calls.iter().map(call);
+    let calls = calls.iter().flat_map(|block| {
+        let seal = seals::of_gemini(block.options.or(block.metadata));
+        seal.into_iter().chain([call(block)])
+    });
     let parts = thought.into_iter().chain(text.map(Part::text)).chain(calls);
     parts::message(Role::Assistant, parts.collect())
 }
@@ -85,12 +90,26 @@ pub(super) fn tools(of: &Attributes<'_>) -> Option<String> {
     (!tools.is_empty()).then(|| array(tools))
 }
 
-fn part(raw: &RawValue, notes: &mut Notes) -> Option<Part> {
-    let block: Block<'_> = decode(Some(raw))?;
+/// A part, behind the signature that it came with.
+fn sealed(raw: &RawValue, notes: &mut Notes) -> Vec<Part> {
+    let block: Block<'_> = decode(Some(raw)).unwrap_or_default();
+    let beside = block.options.or(block.metadata);
+    let seal = match word(block.r#type).as_deref() {
+        Some("text" | "tool-call") => seals::of_gemini(beside),
+        _ => None,
+    };
+    let part = part(raw, &block, notes);
+    seal.into_iter().chain(part).collect()
+}
+
+fn part(raw: &RawValue, block: &Block<'_>, notes: &mut Notes) -> Option<Part> {
     let kind = word(block.r#type).unwrap_or_default();
     match &*kind {
         "text" => parts::text(block.text),
-        "reasoning" => string(block.text).map(parts::thought),
+        "reasoning" => {
+            let text = string(block.text).unwrap_or_default();
+            seals::thought(text, block.options.or(block.metadata))
+        }
         "image" | "file" => {
             let media_type = string(block.media_type).or_else(|| string(block.mime_type));
             let is_picture = media_type
@@ -102,9 +121,9 @@ fn part(raw: &RawValue, notes: &mut Notes) -> Option<Part> {
                 false => found,
             })
         }
-        "tool-call" => Some(call(&block)),
+        "tool-call" => Some(call(block)),
         "tool-result" => {
-            let (content, is_error) = given(&block, notes);
+            let (content, is_error) = given(block, notes);
             Some(parts::result(string(block.id), content, is_error))
         }
         kind => Some(parts::opaque(PROVIDER, kind, tight(raw.get()), notes)),

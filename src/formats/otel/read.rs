@@ -3,7 +3,6 @@
 //! No span is held: each is read again where it stands.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use serde_json::value::RawValue;
 
@@ -15,10 +14,11 @@ use crate::error::Result;
 use crate::formats::shared::chat;
 use crate::formats::shared::head::{SourceHead, front};
 use crate::formats::shared::histories;
-use crate::formats::shared::records::{Held, LineReader, Record, Text, each_line, without_mark};
+use crate::formats::shared::records::{LineReader, Record, each_line, without_mark};
 use crate::formats::shared::requests::Telling;
-use crate::formats::shared::spans::{Broken, elements, members, skip_space};
+use crate::formats::shared::spans::skip_space;
 use crate::formats::shared::teller::Teller;
+use crate::formats::shared::walk::{Stop, Walk};
 use crate::formats::{Input, Problem, Sink, Source, Step, again};
 use crate::model::{Span, StatedUsage};
 use crate::wire::Notes;
@@ -29,10 +29,11 @@ const UNRECORDED: &str = "what was sent with some requests";
 pub(super) fn import(source: Source<'_>) -> Result<()> {
     let input = source.input;
     let bytes = front(input)?;
+    let is_lines = chat::is_lines(input, is_trace)?;
     let start = skip_space(&bytes, bytes.len() - without_mark(&bytes).len());
     let is_list = bytes.get(start) == Some(&b'[');
-    let is_traced = chat::is_lines(input, is_trace)?
-        || !is_list && is_trace(&SourceHead::document(&bytes, start)).is_some();
+    let is_traced =
+        is_lines || !is_list && is_trace(&SourceHead::document(&bytes, start)).is_some();
     if !is_traced {
         return histories::import::<History>(source);
     }
@@ -42,21 +43,19 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
         heads: Vec::new(),
         others: BTreeMap::new(),
         lone: 0,
+        is_broken: false,
     };
-    if chat::is_lines(input, is_trace)? {
+    if is_lines {
         each_line(input, &mut spans)?;
     } else {
-        let held = Held::read(input)?;
-        spans.resources(held.text(), held.start)?;
-        held.end(None, spans.sink)?;
-        let count = spans.heads.len() as u64;
-        spans.sink.progress(held.text().bytes.len() as u64, count);
+        spans.document(Walk::of(input)?)?;
     }
     let Spans {
         sink,
         mut heads,
         others,
         lone,
+        ..
     } = spans;
     if heads.is_empty() {
         return sink.problem(Problem::new(0, "no span of a request to a model"));
@@ -100,6 +99,8 @@ struct Spans<'s> {
     /// How many others there are, by what they are called.
     others: BTreeMap<String, u64>,
     lone: u64,
+    /// Whether the source ends in the middle, or is no JSON from somewhere on.
+    is_broken: bool,
 }
 
 impl LineReader for Spans<'_> {
@@ -108,66 +109,60 @@ impl LineReader for Spans<'_> {
     }
 
     fn record(&mut self, record: Record<'_>) -> Result<()> {
-        self.resources(record.text, record.at.start)
+        self.trace(&mut Walk::in_text(record.text, record.at.start))
     }
 }
 
 impl Spans<'_> {
-    fn resources(&mut self, text: Text<'_>, start: usize) -> Result<()> {
-        let mut torn = None;
-        for resource in list(text, start, RESOURCES, &mut torn) {
-            for scope in list(text, resource.start, SCOPES, &mut torn) {
-                let spans = list(text, scope.start, SPANS, &mut torn);
-                // One that is torn says nothing whole.
-                let whole = spans.into_iter().filter(|at| at.end < text.bytes.len());
-                for at in whole {
-                    self.span(text, &at)?;
-                }
-            }
-        }
-        match torn {
-            Some(broken) => {
-                let problem = text.problem(text.bytes.len(), broken.reason());
+    /// A trace that is a document of its own.
+    fn document(&mut self, mut walk: Walk<'_>) -> Result<()> {
+        self.trace(&mut walk)?;
+        self.sink
+            .progress(walk.done_bytes(), self.heads.len() as u64);
+        match walk.peek()? {
+            Some(_) if !self.is_broken => {
+                let problem = walk.problem("more text after the document");
                 self.sink.problem(problem)
             }
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 
-    fn span(&mut self, text: Text<'_>, at: &Range<usize>) -> Result<()> {
-        let place = text.span(at);
-        match text.message(at, &mut self.lone, self.sink, |raw| head(raw, place))? {
+    fn trace(&mut self, walk: &mut Walk<'_>) -> Result<()> {
+        let ended = walk.each_in(RESOURCES, &mut |resource| {
+            resource.each_in(SCOPES, &mut |scope| {
+                scope.each_in(SPANS, &mut |span| self.span(span))
+            })
+        });
+        match ended {
+            Ok(()) => Ok(()),
+            Err(Stop::Failed(error)) => Err(error),
+            Err(Stop::Broken(broken)) => {
+                self.is_broken = true;
+                self.sink.problem(walk.problem(broken.reason()))
+            }
+        }
+    }
+
+    fn span(&mut self, walk: &mut Walk<'_>) -> Result<(), Stop> {
+        let at = walk.value()?;
+        let text = walk.text();
+        let place = text.span(&at);
+        match text.message(&at, &mut self.lone, self.sink, |raw| head(raw, place))? {
             Some(Ok(head)) => self.heads.push(head),
             Some(Err(other)) => *self.others.entry(other).or_default() += 1,
             None => {}
+        }
+        if self.heads.len() % TOLD_SPANS == 0 {
+            self.sink
+                .progress(walk.done_bytes(), self.heads.len() as u64);
         }
         Ok(())
     }
 }
 
-/// The elements of a list in the object that begins at `start`, and one that the text ends in; why there may be more.
-fn list(text: Text<'_>, start: usize, key: &str, torn: &mut Option<Broken>) -> Vec<Range<usize>> {
-    let (keys, broken) = members(text.bytes, start);
-    *torn = torn.or(broken);
-    let list = keys.into_iter().find(|(name, _)| name == key);
-    let Some((_, at)) = list else {
-        return Vec::new();
-    };
-    let (mut found, broken) = elements(text.bytes, at.start);
-    *torn = torn.or(broken);
-    if broken == Some(Broken::Torn) {
-        let mut rest = found.last().map_or(at.start + 1, |last| last.end);
-        while text
-            .bytes
-            .get(rest)
-            .is_some_and(|byte| b", \t\r\n".contains(byte))
-        {
-            rest += 1;
-        }
-        found.extend((rest < text.bytes.len()).then_some(rest..text.bytes.len()));
-    }
-    found
-}
+/// How often progress is told, in spans that ask a model.
+const TOLD_SPANS: usize = 256;
 
 /// Tells a sink of a context.
 fn tell(

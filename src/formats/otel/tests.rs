@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::OTEL;
-use crate::formats::Action;
-use crate::formats::shared::contract::read;
-use crate::model::{HideKind, Millis, Usage};
+use crate::formats::shared::contract::{fresh, read, written};
+use crate::formats::{Action, Document, Outgoing};
+use crate::model::{HideKind, Millis, Part, Role, Usage};
 
 const CONVENTIONS: &[u8] = include_bytes!("../../../tests/data/otel/conventions.json");
 const BATCHES: &[u8] = include_bytes!("../../../tests/data/otel/batches.jsonl");
@@ -325,4 +325,83 @@ fn a_list_of_messages_is_a_session_and_no_list_of_the_ai_sdk() {
             "assistant: Twelve sacks 🌾.",
         ]
     );
+}
+
+#[test]
+fn a_signature_in_spans_of_the_ai_sdk_stands_before_what_it_came_with() {
+    let sealed = |seal: &str| json!({"google": {"thoughtSignature": seal}});
+    let prompt = json!([
+        {"role": "user", "content": [{"type": "text", "text": "How many?"}]},
+        {"role": "assistant", "content": [
+            {"type": "reasoning", "text": "Count.", "providerOptions": sealed("c2VhbDA=")},
+            {"type": "tool-call", "toolCallId": "c1", "toolName": "count", "input": {}, "providerOptions": sealed("c2VhbDE=")},
+        ]},
+        {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c1", "toolName": "count",
+            "output": {"type": "text", "value": "6"}}]},
+    ]);
+    let calls = json!([{"toolCallId": "c2", "toolName": "count", "input": "{}", "providerMetadata": sealed("c2VhbDI=")}]);
+    let of = json!({"ai.operationId": "ai.generateText.doGenerate", "ai.prompt.messages": prompt.to_string(),
+        "ai.response.toolCalls": calls.to_string()});
+    let told = read(&OTEL, &trace(&[span("aa", 1, &of)]));
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    assert_eq!(
+        told.sessions[0].said(),
+        [
+            "user: How many?",
+            "assistant: (Count. Some(\"gemini\")) | ( Some(\"gemini\")) | c1: count {}",
+            "tool: c1 false = 6",
+            "assistant: ( Some(\"gemini\")) | c2: count {}",
+        ]
+    );
+}
+
+#[test]
+fn no_span_ends_after_its_parent() {
+    let said = |role, text: &str, at: i64| Outgoing {
+        time: Some(Millis(at)),
+        ..fresh(role, vec![Part::text(text)])
+    };
+    let call = Part::call("c1".to_owned(), "count".to_owned(), "{}".to_owned(), None);
+    let result = Part::result("c1".to_owned(), vec![Part::text("6")], false);
+    let at = |part, role, at| Outgoing {
+        time: Some(Millis(at)),
+        ..fresh(role, vec![part])
+    };
+    // The run was stopped when its tool had answered.
+    let messages = [
+        said(Role::User, "How many?", 1_000),
+        at(call, Role::Assistant, 2_000),
+        at(result, Role::Tool, 9_000),
+        said(Role::User, "And barrels?", 10_000),
+        said(Role::Assistant, "Three.", 11_000),
+    ];
+    let (text, _) = written(&OTEL, &messages, &Document::default());
+    let trace: Value = serde_json::from_slice(&text).expect("JSON");
+    let spans = trace["resourceSpans"][0]["scopeSpans"][0]["spans"]
+        .as_array()
+        .expect("spans");
+    let nanos = |span: &Value, key: &str| {
+        span[key]
+            .as_str()
+            .expect("a text")
+            .parse::<u64>()
+            .expect("a number")
+    };
+    let mut inner = 0;
+    for span in spans {
+        let parent = spans
+            .iter()
+            .find(|one| one["spanId"] == span["parentSpanId"]);
+        let Some(parent) = parent else { continue };
+        inner += 1;
+        assert!(
+            nanos(parent, "startTimeUnixNano") <= nanos(span, "startTimeUnixNano"),
+            "{span}"
+        );
+        assert!(
+            nanos(span, "endTimeUnixNano") <= nanos(parent, "endTimeUnixNano"),
+            "{span}"
+        );
+    }
+    assert_eq!(inner, 3);
 }

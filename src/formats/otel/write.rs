@@ -99,6 +99,16 @@ struct Request<'m> {
     kept: Option<&'m str>,
 }
 
+/// A call, and what it gave.
+struct Answered<'m> {
+    id: &'m str,
+    name: &'m str,
+    arguments: &'m str,
+    content: &'m [Part],
+    is_error: bool,
+    end: Millis,
+}
+
 /// What the spans of a turn have in common.
 struct Turn<'t> {
     trace: String,
@@ -243,7 +253,10 @@ impl<'m> Trace<'m> {
             attributes.push(attribute("gen_ai.output.messages", &list));
         }
         let ids = (of.root.clone(), None);
-        let times = (first.start, last.end);
+        // No span ends after its parent, and a tool may give its result behind the last reply.
+        let tools = turn.iter().flat_map(|request| self.answers(request));
+        let end = tools.map(|answer| answer.end).fold(last.end, Millis::max);
+        let times = (first.start, end);
         span("invoke_agent", of, ids, INTERNAL, times, attributes, None)
     }
 
@@ -309,33 +322,53 @@ impl<'m> Trace<'m> {
         (is_one && is_alone).then(|| message::parts(&first.message, &mut Remarks::default()))
     }
 
-    /// The spans of the calls in a reply that were answered.
-    fn tools(&self, of: &Turn<'_>, request: &Request<'_>) -> Vec<String> {
+    /// The calls in a reply that were answered.
+    fn answers(&self, request: &Request<'_>) -> Vec<Answered<'m>> {
         let Some(reply) = self.reply(request) else {
             return Vec::new();
         };
-        let mut spans = Vec::new();
-        for part in &reply.message.parts {
-            let Part::ToolCall {
+        let calls = reply.message.parts.iter().filter_map(|part| match part {
+            Part::ToolCall {
                 id,
                 name,
                 arguments,
                 ..
-            } = part
-            else {
-                continue;
-            };
+            } => Some((id, name, arguments)),
+            _ => None,
+        });
+        let answers = calls.filter_map(|(id, name, arguments)| {
             let later = self.messages[request.sent + 1..].iter();
-            let answer = later
+            let (time, content, is_error) = later
                 .take_while(|it| !it.message.calls().any(|call| call == id))
                 .find_map(|outgoing| {
                     let mut results = outgoing.message.parts.iter().filter_map(Part::as_result);
                     let (_, content, is_error) = results.find(|(call, ..)| call == id)?;
                     Some((outgoing.time, content, is_error))
-                });
-            let Some((time, content, is_error)) = answer else {
-                continue;
-            };
+                })?;
+            Some(Answered {
+                id,
+                name,
+                arguments,
+                content,
+                is_error,
+                end: time.map_or(request.end, |time| time.max(request.end)),
+            })
+        });
+        answers.collect()
+    }
+
+    /// The spans of the calls in a reply that were answered.
+    fn tools(&self, of: &Turn<'_>, request: &Request<'_>) -> Vec<String> {
+        let mut spans = Vec::new();
+        for answer in self.answers(request) {
+            let Answered {
+                id,
+                name,
+                arguments,
+                content,
+                is_error,
+                end,
+            } = answer;
             let mut attributes = common("execute_tool", of);
             attributes.push(attribute("gen_ai.tool.name", &text(name)));
             attributes.push(attribute("gen_ai.tool.type", &text("function")));
@@ -353,7 +386,6 @@ impl<'m> Trace<'m> {
             }
             let number = 3 + spans.len() as u64;
             let ids = (self.id(request.sent as u64, number, 16), Some(&*of.root));
-            let end = time.map_or(request.end, |time| time.max(request.end));
             let name = format!("execute_tool {name}");
             let times = (request.end, end);
             spans.push(span(&name, of, ids, INTERNAL, times, attributes, failed));

@@ -35,11 +35,13 @@ const PROGRESS_LINES: u64 = 256;
 pub(in crate::formats) struct Text<'a> {
     pub(in crate::formats) bytes: &'a [u8],
     /// Where they begin in the source.
-    offset: u64,
-    /// The line that they all stand on; none: they are a whole document.
-    line: Option<u64>,
+    pub(super) offset: u64,
+    /// The line that they all stand on; none: they are a document, or a part of one.
+    pub(super) line: Option<u64>,
+    /// How many line ends of a document stand before them.
+    pub(super) lines_before: u64,
     /// Up to where the line ends of a document were counted last, and how many there are.
-    counted: Option<&'a Cell<(usize, u64)>>,
+    pub(super) counted: Option<&'a Cell<(usize, u64)>>,
 }
 
 impl Text<'_> {
@@ -70,7 +72,7 @@ impl Text<'_> {
         if let Some(counted) = self.counted {
             counted.set((at, before));
         }
-        before + 1
+        self.lines_before + before + 1
     }
 
     /// The value at `at`, and how many lone surrogates in it became U+FFFD.
@@ -149,6 +151,7 @@ impl Held {
             bytes: &self.bytes,
             offset: 0,
             line: None,
+            lines_before: 0,
             counted: Some(&self.counted),
         }
     }
@@ -440,6 +443,7 @@ fn each_value(
                     bytes: line.bytes,
                     offset: line.span.offset,
                     line: Some(line.number),
+                    lines_before: 0,
                     counted: None,
                 },
                 at: place(start)..place(end),

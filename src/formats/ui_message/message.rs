@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::PROVIDER;
 use super::part::{Block, HOUR_TOKENS, called, file, is_hosted, is_same_thought, thoughts};
 use crate::formats::shared::parts::{self, checked, said, time};
+use crate::formats::shared::seals;
 use crate::model::{Message, Millis, Part, Role, Usage};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, text_or_json, word};
@@ -208,6 +209,7 @@ impl Steps {
             "text" => {
                 self.is_spoken = true;
                 self.is_cut |= word(block.state).as_deref() == Some("streaming");
+                self.say(seals::of_gemini(block.metadata), time);
                 self.say(said(block.text).map(Part::text), time);
             }
             "reasoning" => {
@@ -273,6 +275,9 @@ impl Steps {
         };
         let is_answered = called.result.is_some();
         self.begun = self.begun.or(time);
+        let beside = [block.call_metadata, block.metadata, inner.metadata];
+        self.reply
+            .extend(beside.into_iter().find_map(seals::of_gemini));
         self.reply.push(called.call);
         self.results.extend(called.result);
         // Older versions have no mark where the next request begins.

@@ -6,11 +6,12 @@ use serde_json::value::RawValue;
 
 use super::PROVIDER;
 use crate::formats::shared::parts::{self, picture, redacted, said};
+use crate::formats::shared::seals;
 use crate::model::{Media, MediaSource, Part};
 use crate::wire::json::{
     Object, Raw, decode, is_true, string, text_at, text_or_json, type_of, word,
 };
-use crate::wire::{anthropic, gemini, media, openai};
+use crate::wire::{anthropic, media, openai};
 
 /// What stands for the result of a call that nobody let run, where no reason is given.
 const DENIED: &str = "Tool call execution denied.";
@@ -26,7 +27,7 @@ lazy! {
     /// What of a part is looked at. The last three rows are of version 4.
     pub(super) struct Block {
         r#type, text, state, filename, url, media_type = "mediaType", reference = "providerReference",
-        metadata = "providerMetadata", provider_executed = "providerExecuted", created_at = "createdAt", model, parts,
+        metadata = "providerMetadata", call_metadata = "callProviderMetadata", provider_executed = "providerExecuted", created_at = "createdAt", model, parts,
         tool_name = "toolName", tool_call_id = "toolCallId", input, raw_input = "rawInput", output, approval,
         error_text = "errorText",
         invocation = "toolInvocation", args, result, step,
@@ -37,12 +38,6 @@ lazy! {
 
 lazy! {
     struct Approval { approved, reason }
-
-    /// What a provider says beside a thought, by its own names.
-    struct Seal {
-        signature, redacted = "redactedData", encrypted = "reasoningEncryptedContent",
-        of_google = "thoughtSignature", provider = "provider_name",
-    }
 
     /// A piece of a thought of version 4.
     struct Detail { r#type, text, signature, data }
@@ -157,27 +152,7 @@ pub(super) fn thoughts(block: &Block<'_>) -> Vec<Part> {
     }
     let text = string(block.text).or_else(|| string(block.reasoning));
     let text = text.unwrap_or_default();
-    let beside: BTreeMap<String, &RawValue> = decode(block.metadata).unwrap_or_default();
-    for (provider, raw) in beside {
-        let seal: Seal<'_> = decode(Some(raw)).unwrap_or_default();
-        if let Some(data) = said(seal.redacted) {
-            return vec![redacted(&data)];
-        }
-        let provider = string(seal.provider).unwrap_or(provider);
-        let found = [
-            (seal.encrypted, openai::PROVIDER),
-            (seal.of_google, gemini::PROVIDER),
-            (seal.signature, &provider),
-        ];
-        let found = found
-            .into_iter()
-            .find_map(|(raw, of)| Some((said(raw)?, of)));
-        if let Some((signature, of)) = found {
-            return vec![Part::thinking(text, Some(signature), Some(of))];
-        }
-    }
-    let is_said = !text.is_empty();
-    Vec::from_iter(is_said.then(|| parts::thought(text)))
+    seals::thought(text, block.metadata).into_iter().collect()
 }
 
 /// A picture or a file: by its address, its bytes, or the id that a provider gave it.
@@ -232,18 +207,6 @@ pub(super) fn address(media: &Media, is_picture: bool) -> Option<(String, String
         unknown.to_owned()
     });
     Some((media_type, url))
-}
-
-/// What a thought's provider needs to accept it back, as its part of the SDK names it; none where nothing is known.
-pub(super) fn sealed(signature: Option<&str>, provider: Option<&str>) -> Option<String> {
-    let (signature, provider) = (signature?, provider?);
-    let (place, key) = match provider {
-        openai::PROVIDER => (provider, "reasoningEncryptedContent"),
-        gemini::PROVIDER => ("google", "thoughtSignature"),
-        _ => (provider, "signature"),
-    };
-    let seal = Object::new().string(key, signature).finish();
-    Some(Object::new().raw(place, &seal).finish())
 }
 
 /// A block as a part: one that was a part, or what nobody is to read of a thought.

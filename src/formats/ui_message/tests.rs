@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{MASTRA, UI_MESSAGE, rows};
-use crate::formats::shared::contract::{TablesOf, read, sound, value_at};
+use crate::formats::Document;
+use crate::formats::shared::contract::{TablesOf, anew, outgoing, read, sound, value_at, written};
 use crate::formats::shared::rows::Row;
 use crate::model::{Millis, Usage};
 
@@ -209,4 +210,51 @@ fn before_there_were_parts_calls_stood_beside_what_was_said_last() {
         ]
     );
     assert_eq!(session.steps[1].time, Some(Millis(1_714_557_601_000)));
+}
+
+#[test]
+fn a_signature_of_geminis_stands_before_the_text_or_call_that_it_came_with() {
+    let sealed = |seal: &str| json!({"google": {"thoughtSignature": seal}});
+    let parts = json!([
+        {"type": "step-start"},
+        {"type": "reasoning", "text": "Count.", "state": "done"},
+        {"type": "dynamic-tool", "toolName": "count", "toolCallId": "c1", "state": "output-available", "input": {"floor": 1},
+            "output": "6", "callProviderMetadata": sealed("c2VhbDE=")},
+        {"type": "dynamic-tool", "toolName": "count", "toolCallId": "c2", "state": "output-available", "input": {"floor": 2},
+            "output": "6"},
+        {"type": "step-start"},
+        {"type": "text", "text": "Twelve.", "state": "done", "providerMetadata": sealed("c2VhbDI=")},
+    ]);
+    let chat = json!([
+        {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "How many?"}]},
+        {"id": "a1", "role": "assistant", "parts": parts},
+    ]);
+    let chat = chat.to_string().into_bytes();
+    let session = &sound(&UI_MESSAGE, &chat);
+    assert_eq!(
+        session.said(),
+        [
+            "user: How many?",
+            "assistant: (Count. None) | ( Some(\"gemini\")) | c1: count {\"floor\":1} | c2: count {\"floor\":2}",
+            "tool: c1 false = 6 | c2 false = 6",
+            "assistant: ( Some(\"gemini\")) | Twelve.",
+        ]
+    );
+    let messages: Vec<_> = outgoing(&chat, session)
+        .into_iter()
+        .map(|outgoing| anew(outgoing.message))
+        .collect();
+    let (text, left_out) = written(&UI_MESSAGE, &messages, &Document::default());
+    assert!(left_out.is_empty(), "{left_out:?}");
+    let again = sound(&UI_MESSAGE, &text);
+    assert_eq!(again.messages(), session.messages());
+    let records: Value = serde_json::from_slice(&text).expect("JSON");
+    assert_eq!(
+        records[1]["parts"][2]["callProviderMetadata"],
+        sealed("c2VhbDE=")
+    );
+    assert_eq!(
+        records[1]["parts"][5]["providerMetadata"],
+        sealed("c2VhbDI=")
+    );
 }

@@ -15,11 +15,12 @@ use crate::formats::shared::chat::write::write_all;
 use crate::formats::shared::document::Document as _;
 use crate::formats::shared::histories::write::{Run, begin_with, framed, runs};
 use crate::formats::shared::remarks::{FOREIGN, Remarks};
+use crate::formats::shared::seals;
 use crate::formats::shared::writing::{arguments, texts};
 use crate::formats::{Document, Export, Outgoing};
 use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Usage};
-use crate::wire::Notes;
 use crate::wire::json::{Object, array, quoted, tight};
+use crate::wire::{Notes, gemini};
 
 /// Writes `messages`; returns what the format could not hold.
 pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
@@ -96,6 +97,8 @@ enum Piece {
         name: String,
         /// As JSON.
         input: String,
+        /// What its provider needs to accept it back, as JSON.
+        seal: Option<String>,
         result: Option<Given>,
     },
 }
@@ -133,7 +136,7 @@ impl Writing {
                 }
                 let said: Vec<String> = said
                     .into_iter()
-                    .filter_map(|part| written(part, None, remarks))
+                    .filter_map(|part| written(part, None, None, remarks))
                     .collect();
                 if !said.is_empty() {
                     if message.role == Role::Tool {
@@ -175,7 +178,14 @@ impl Writing {
         let begins = Object::typed("step-start").finish();
         run.parts.push(Piece::Written(begins));
         let is_cut = cut(message, remarks);
+        // The signature that the next part came with.
+        let mut seal = None;
         for (index, part) in message.parts.iter().enumerate() {
+            if let Some(of_next) = seals::of_next(part, message.parts.get(index + 1)) {
+                seal = Some(of_next);
+                continue;
+            }
+            let seal = seals::beside(seal.take(), Some(gemini::PROVIDER));
             let Part::ToolCall {
                 id,
                 name,
@@ -188,7 +198,7 @@ impl Writing {
                 } else {
                     "done"
                 };
-                let piece = written(part, Some(state), remarks);
+                let piece = written(part, Some(state), seal.as_deref(), remarks);
                 run.parts.extend(piece.map(Piece::Written));
                 continue;
             };
@@ -204,6 +214,7 @@ impl Writing {
                 id: id.clone(),
                 name: name.clone(),
                 input,
+                seal,
                 result: None,
             });
         }
@@ -280,14 +291,15 @@ impl UiMessage {
 
 impl Piece {
     fn finish(self) -> String {
-        let (id, name, input, result) = match self {
+        let (id, name, input, seal, result) = match self {
             Self::Written(json) => return json,
             Self::Call {
                 id,
                 name,
                 input,
+                seal,
                 result,
-            } => (id, name, input, result),
+            } => (id, name, input, seal, result),
         };
         let state = match &result {
             None => "input-available",
@@ -298,7 +310,8 @@ impl Piece {
             .string("toolName", &name)
             .string("toolCallId", &id)
             .string("state", state)
-            .raw("input", &input);
+            .raw("input", &input)
+            .optional_raw("callProviderMetadata", seal.as_deref());
         match result {
             None => call,
             Some(Given::Output(json)) => call.raw("output", &json),
@@ -362,8 +375,14 @@ fn usage(usage: &Usage) -> String {
         .finish()
 }
 
-/// A part that is no call; none of what the form cannot hold. The state is that of a reply's part.
-fn written(part: &Part, state: Option<&str>, remarks: &mut Remarks) -> Option<String> {
+/// A part that is no call; none of what the form cannot hold. The state is that of a reply's part, and the seal what its
+/// provider needs to accept a text back.
+fn written(
+    part: &Part,
+    state: Option<&str>,
+    seal: Option<&str>,
+    remarks: &mut Remarks,
+) -> Option<String> {
     let piece = match part {
         Part::Text { text } if text.is_empty() => {
             remarks.add("an empty text");
@@ -371,13 +390,14 @@ fn written(part: &Part, state: Option<&str>, remarks: &mut Remarks) -> Option<St
         }
         Part::Text { text } => Object::typed("text")
             .string("text", text)
-            .optional("state", state),
+            .optional("state", state)
+            .optional_raw("providerMetadata", seal),
         Part::Thinking {
             text,
             signature,
             provider,
         } => {
-            let seal = part::sealed(signature.as_deref(), provider.as_deref());
+            let seal = seals::beside(signature.as_deref(), provider.as_deref());
             if seal.is_none() && (signature.is_some() || provider.is_some()) {
                 remarks.add("whose a thought is");
             }
