@@ -4,6 +4,7 @@ import copy
 import os
 import random
 import time
+from typing import Annotated, TypedDict
 
 import pytest
 
@@ -176,3 +177,27 @@ def test_another_serializer_is_asked_for_everything(tmp_path):
     assert [one.content for one in there(TractSaver(saver.repo, serde=Backwards()))] == ["a secret " * 9, "two"]
     record = saver.repo.at("langgraph-records/t").context()["messages"]
     assert "a secret" not in str(record) and "channel_versions" not in str(record)
+
+
+def test_a_node_that_changes_a_message_and_does_not_say_so_is_believed(tmp_path):
+    graph_module = pytest.importorskip("langgraph.graph", reason="langgraph is not installed")
+    sqlite = pytest.importorskip("langgraph.checkpoint.sqlite", reason="langgraph-checkpoint-sqlite is not installed")
+    State = TypedDict("State", {"messages": Annotated[list, graph_module.add_messages], "count": int})
+
+    def redact(state):
+        state["messages"][0].content = "[redacted]"
+        return {"count": 1}
+
+    builder = graph_module.StateGraph(State)
+    builder.add_node("redact", redact)
+    builder.add_edge(graph_module.START, "redact")
+    repo = tract.init(tmp_path)
+    kept = []
+    with sqlite.SqliteSaver.from_conn_string(str(tmp_path / "theirs.db")) as theirs:
+        for saver in (theirs, TractSaver(repo)):
+            graph, place = builder.compile(checkpointer=saver), {"configurable": {"thread_id": "t"}}
+            graph.invoke({"messages": [HumanMessage("The key is 123.", id="1")], "count": 0}, place, durability="sync")
+            kept.append([state.values.get("messages") for state in graph.get_state_history(place)])
+    assert kept[0] == kept[1] and kept[0][0][0].content == "[redacted]"
+    talk = [message["message"]["parts"][0]["text"] for message in repo.at("langgraph/t").context()["messages"]]
+    assert talk == ["[redacted]"]

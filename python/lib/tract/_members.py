@@ -107,6 +107,11 @@ def _begins_with(messages: List[Any], before: Members) -> bool:
         return False
 
 
+def is_same(value: Any, members: Sequence[Any]) -> bool:
+    """Whether a value is a list of these members, unchanged."""
+    return type(value) is list and len(value) == len(members) and _begins_with(value, list(members))
+
+
 def written(serde: SerializerProtocol, value: Any, former: Optional[Sequence[Any]]) -> Value:
     """What `serde.dumps_typed(value)` gives; members of the value before it that are the same are taken from there."""
     if not is_known(serde) or not _is_list(value):

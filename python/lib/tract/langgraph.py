@@ -55,7 +55,7 @@ from . import types
 from ._blocks import branch_end
 from ._deeds import anew, settled, tip_of
 from ._errors import TractError
-from ._members import is_known, read, written
+from ._members import is_known, is_same, read, written
 from ._records import Blob, Facts, Kept, Thread, Value
 from ._repo import Repo
 
@@ -213,10 +213,12 @@ class TractSaver(BaseCheckpointSaver[int]):
                 before = near.channels.get(channel) if near is not None else None
                 version = versions.get(channel)
                 is_old = parent is not None and channel not in new_versions and version is not None
+                members = thread.members.get(before) if before is not None else None
+                # A node may have changed a message in place and not said so. That is looked for where it costs a look.
+                is_old = is_old and (members is None or is_same(value, members))
                 if is_old and before is not None and former.get(channel) == version:
                     numbers[channel] = before
                 else:
-                    members = thread.members.get(before) if before is not None else None
                     numbers[channel] = thread.noted(written(self.serde, value, members), before, new)
             record: Dict[str, Any] = {"op": "put", "ns": ns, "id": checkpoint["id"], "ch": numbers}
             above = place.get("checkpoint_id")

@@ -405,3 +405,23 @@ fn no_span_ends_after_its_parent() {
     }
     assert_eq!(inner, 3);
 }
+
+#[test]
+fn a_long_document_over_several_lines_is_one() {
+    let chat = |at: u64| {
+        let text = format!("Sack {at}? {}", "word ".repeat(400_000));
+        let said = json!([{"role": "user", "parts": [{"type": "text", "content": text}]}]);
+        let of = json!({"gen_ai.operation.name": "chat", "gen_ai.conversation.id": at.to_string(),
+            "gen_ai.input.messages": said.to_string()});
+        span("aa", at, &of)
+    };
+    // More than is looked at to tell what a source is.
+    let spans: Vec<String> = (1..=9).map(|at| chat(at).to_string()).collect();
+    let list = spans.join(",\n");
+    let text = format!(r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{list}]}}]}}]}}"#);
+    let told = read(&OTEL, text.as_bytes());
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    assert_eq!(told.sessions.len(), 9);
+    let glued = read(&OTEL, format!("{text}\n{{}}").as_bytes());
+    assert_eq!(glued.reasons(), ["more text after the document"]);
+}

@@ -5,6 +5,7 @@ use crate::formats::Input;
 use crate::formats::shared::head::{Keys, Layout, SourceHead, front, is_complete};
 use crate::formats::shared::records::without_mark;
 use crate::formats::shared::spans::skip_space;
+use crate::formats::shared::sse;
 
 /// What a source of chat messages shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -143,8 +144,18 @@ pub(in crate::formats) fn is_lines(
 ) -> Result<bool> {
     let bytes = front(input)?;
     let bytes = without_mark(&bytes);
-    let lines = bytes.split(|byte| *byte == b'\n');
-    let mut filled = lines.filter(|line| skip_space(line, 0) < line.len());
+    let lines = || bytes.split(|byte| *byte == b'\n');
+    let mut filled = lines().filter(|line| skip_space(line, 0) < line.len());
     let several = filled.nth(1).is_some();
-    Ok(several && !is_complete(bytes) && shows(&SourceHead::lines(bytes)).is_some())
+    // Of a document that is longer than its front no line is whole.
+    let has_record = || {
+        let mut records = lines().filter_map(sse::record);
+        records.any(|line| line[skip_space(line, 0)..].starts_with(b"{") && is_complete(line))
+    };
+    Ok(
+        several
+            && !is_complete(bytes)
+            && shows(&SourceHead::lines(bytes)).is_some()
+            && has_record(),
+    )
 }
