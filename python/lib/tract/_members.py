@@ -32,9 +32,9 @@ _PLAIN = (
 _READ = ormsgpack.OPT_NON_STR_KEYS
 
 
-_OWN = frozenset(
-    kind for kind in map(messages.__dict__.get, messages.__all__) if isinstance(kind, type) and issubclass(kind, messages.BaseMessage)
-)
+# LangChain imports its classes when they are asked for.
+_KINDS = (getattr(messages, name, None) for name in messages.__all__)
+_OWN = frozenset(kind for kind in _KINDS if isinstance(kind, type) and issubclass(kind, messages.BaseMessage))
 
 
 def _state(message: Any) -> Optional[bytes]:
