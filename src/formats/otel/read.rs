@@ -153,7 +153,7 @@ impl Spans<'_> {
             Some(Err(other)) => *self.others.entry(other).or_default() += 1,
             None => {}
         }
-        if self.heads.len() % TOLD_SPANS == 0 {
+        if self.heads.len().is_multiple_of(TOLD_SPANS) {
             self.sink
                 .progress(walk.done_bytes(), self.heads.len() as u64);
         }
