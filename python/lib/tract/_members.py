@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import operator
 from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 import ormsgpack
@@ -65,22 +66,30 @@ class Member(_records.Member):
             return
         # Whoever goes on from here has what was read.
         self.names, self.state = frozenset(read.__pydantic_fields_set__), state
-        copy = _made(self, ormsgpack.unpackb(state, option=_READ))
+        [copy] = _made([self], [ormsgpack.unpackb(state, option=_READ)])
         if copy != read or copy.__pydantic_fields_set__ != read.__pydantic_fields_set__:
             self.names = None
 
 
-def _made(member: Member, fields: Any, put: Any = object.__setattr__) -> Any:
-    """A message anew."""
-    message = member.kind.__new__(member.kind)
-    put(message, "__dict__", fields)
-    put(message, "__pydantic_extra__", {})
-    put(message, "__pydantic_fields_set__", set(member.names or ()))
-    put(message, "__pydantic_private__", None)
-    return message
+def _made(members: Sequence[Member], held: Sequence[Any]) -> List[Any]:
+    """Messages anew, of their fields."""
+    made, put = [], object.__setattr__
+    for member, fields in zip(members, held):
+        kind = member.kind
+        message = kind.__new__(kind)
+        put(message, "__dict__", fields)
+        put(message, "__pydantic_extra__", {})
+        put(message, "__pydantic_fields_set__", set(member.names or ()))
+        put(message, "__pydantic_private__", None)
+        made.append(message)
+    return made
 
 
 Members = List[Member]
+
+# Thousands of members are looked at several times a turn: without a line of Python for each.
+_FIELDS, _EXTRA = operator.attrgetter("__dict__"), operator.attrgetter("__pydantic_extra__")
+_KIND, _STATE, _NAMES = map(operator.attrgetter, ("kind", "state", "names"))
 
 
 def is_known(serde: SerializerProtocol) -> bool:
@@ -95,14 +104,14 @@ def _is_list(value: Any) -> bool:
 def _begins_with(messages: List[Any], before: Members) -> bool:
     """Whether a list begins with all the members of another one, unchanged. All of them are looked at in one go."""
     first = messages[: len(before)]
-    if [one.__class__ for one in first] != [one.kind for one in before]:
+    if list(map(type, first)) != list(map(_KIND, before)):
         return False
     try:
-        if any([one.__pydantic_extra__ for one in first]):
+        if any(map(_EXTRA, first)):
             return False
         # Whose state is not known has none to be joined.
-        states = ormsgpack.packb([one.__dict__ for one in first], option=_PLAIN)
-        return states == head_for(len(before)) + b"".join([one.state for one in before])  # type: ignore[misc]
+        states = ormsgpack.packb(list(map(_FIELDS, first)), option=_PLAIN)
+        return states == head_for(len(before)) + b"".join(map(_STATE, before))
     except (AttributeError, TypeError, ValueError):
         return False
 
@@ -148,17 +157,18 @@ def read(serde: SerializerProtocol, thread: _records.Thread, number: int) -> Any
                 thread.keep(number, Value(kind, None, members))
         return made
     apart: Dict[int, Any] = {}
-    for at, member in enumerate(members):
-        if member.names is None:
-            [apart[at]] = serde.loads_typed(("msgpack", b"\x91" + member.data))
-            member.takes(apart[at])
-    # Those that came apart stand as nothing among the others.
-    states = [b"\xc0" if at in apart else member.state for at, member in enumerate(members)]
+    if not all(map(_NAMES, members)):
+        for at, member in enumerate(members):
+            if member.names is None:
+                [apart[at]] = serde.loads_typed(("msgpack", b"\x91" + member.data))
+                member.takes(apart[at])
+    whole = [member for at, member in enumerate(members) if at not in apart] if apart else members
     with _no_collection():
-        held = ormsgpack.unpackb(head_for(len(members)) + b"".join(states), option=_READ)
-        if not apart:
-            return [_made(member, fields) for member, fields in zip(members, held)]
-        return [apart[at] if at in apart else _made(member, held[at]) for at, member in enumerate(members)]
+        held = ormsgpack.unpackb(head_for(len(whole)) + b"".join(map(_STATE, whole)), option=_READ)
+        made = _made(whole, held)
+    for at in sorted(apart):
+        made.insert(at, apart[at])
+    return made
 
 
 @contextlib.contextmanager
