@@ -5,7 +5,7 @@
 # usage: dist/build.sh [--binary FILE] [--target NAME] [--runs FILE] [OUT]
 #   --binary FILE  pack this program instead of building one (the profile `dist` takes minutes)
 #   --target NAME  the platform, and its name in the archive's name; without it, what rustc says of this machine. Another Linux is
-#                  built with zig: rustup target add NAME, pip install cargo-zigbuild
+#                  built with zig: rustup target add NAME, pip install cargo-zigbuild ziglang
 #   --runs FILE    a program of the same version that runs here and writes the pages and completions of one that does not
 #   OUT            the directory to write to; without it, target/dist-archives
 set -eu

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import operator
-from typing import Any, Dict, Iterator, List, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Type
 
 import ormsgpack
 from langchain_core import messages
@@ -53,7 +53,7 @@ class Member(_records.Member):
 
     __slots__ = ("kind", "state", "names")
 
-    def __init__(self, kind: type, state: Optional[bytes], data: bytes) -> None:
+    def __init__(self, kind: Type[Any], state: Optional[bytes], data: bytes) -> None:
         super().__init__(data)
         self.kind, self.state = kind, state
         # The fields that are set once it is read; none: it was not read yet, or no copy of it can be made.
@@ -75,7 +75,7 @@ def _made(members: Sequence[Member], held: Sequence[Any]) -> List[Any]:
     """Messages anew, of their fields."""
     made, put = [], object.__setattr__
     for member, fields in zip(members, held):
-        kind = member.kind
+        kind: Any = member.kind
         message = kind.__new__(kind)
         put(message, "__dict__", fields)
         put(message, "__pydantic_extra__", {})
