@@ -123,15 +123,48 @@ impl Repo {
     ///
     /// The store's.
     pub fn replies_of_model(&self, tip: &CommitHash, text: &str) -> Result<HashSet<CommitHash>> {
+        Self::replies_on_path(
+            &*self.store.read()?,
+            tip,
+            &text.to_lowercase(),
+            &mut HashSet::new(),
+        )
+    }
+
+    /// The same of all that branches, tags and sessions lead to.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn all_replies_of_model(&self, text: &str) -> Result<HashSet<CommitHash>> {
         let view = self.store.read()?;
-        let text = text.to_lowercase();
+        let (text, mut seen) = (text.to_lowercase(), HashSet::new());
+        let mut found = HashSet::new();
+        for tip in view.named_commits()? {
+            if !seen.contains(&tip) {
+                found.extend(Self::replies_on_path(&*view, &tip, &text, &mut seen)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Those on a path, but for what was seen on others; of that only the settings count.
+    fn replies_on_path(
+        view: &dyn View,
+        tip: &CommitHash,
+        text: &str,
+        seen: &mut HashSet<CommitHash>,
+    ) -> Result<HashSet<CommitHash>> {
         let rows = view.ancestors(tip, None, usize::MAX)?;
         let mut served = ServedBy::default();
         let mut of_model = Vec::new();
         for row in rows.iter().rev() {
             go_on(&mut served, row);
+            if !seen.insert(row.hash) {
+                continue;
+            }
             let [model, ..] = served.clone().words();
-            let is_it = model.is_some_and(|model| model.to_lowercase().contains(&text));
+            let is_it = model.is_some_and(|model| model.to_lowercase().contains(text));
             of_model.extend(
                 row.appended()
                     .filter(|_| is_it)
@@ -139,7 +172,7 @@ impl Repo {
             );
         }
         let contents: Vec<ContentHash> = of_model.iter().map(|(_, content)| *content).collect();
-        let said = load::rows(&*view, &contents)?;
+        let said = load::rows(view, &contents)?;
         let is_reply = |content: &ContentHash| said[content].role == Role::Assistant;
         let replies = of_model.iter().filter(|(_, content)| is_reply(content));
         Ok(replies.map(|(commit, _)| *commit).collect())

@@ -632,7 +632,7 @@ fn preview(view: &dyn View, hash: &CommitHash) -> Result<String> {
     let row = load::commit(view, hash)?;
     Ok(match &row.commit.operation {
         Operation::Append { content } | Operation::Edit { content, .. } => {
-            let said = view.content_row(content)?;
+            let said = load::told_row(view, content)?;
             let call = if said.as_ref().is_some_and(|said| said.results > 0) {
                 called::lines(view, &[EntryId::of(*hash)])?.pop().flatten()
             } else {

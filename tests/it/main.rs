@@ -176,3 +176,4 @@ mod ways_out;
 mod web;
 mod while_it_ran;
 mod written_again;
+mod wrong_values;

@@ -292,10 +292,8 @@ fn an_undo_to_a_point_that_is_none_says_so() {
     error: 'soon' is neither a date nor an age
     hint: 2026-01-31, 2026-01-31T14:00, yesterday, last week, or an age: 30min, 5h, 2d, 3w, 1mo, 1y
     $ tract undo --dry-run
-    exit code: 2
-    --- stderr
-    error: 'dry_run' lists what 'to' or 'since' would reverse
-    hint: tract reflog -n 1 shows the last command
+    Would undo #4 (5 min ago): commit -r assistant -m …
+      main 90c2e1d → d0677ca
     $ tract undo 2 --to 3
     exit code: 2
     --- stderr

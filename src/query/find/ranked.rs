@@ -305,7 +305,7 @@ impl<'a> Ordering<'a> {
         // Of each, the newest commit that brings it, of those that are wanted.
         let mut wanted: Vec<(&Scored, Hit, CommitRow)> = Vec::new();
         for ((one, hit), row) in hits.into_iter().zip(rows) {
-            let Some(row) = row.filter(|row| self.options.takes(&row.commit)) else {
+            let Some(row) = row.filter(|row| self.options.takes(row)) else {
                 continue;
             };
             let newer = |hit: &Hit, row: &CommitRow| (row.commit.time, Reverse(hit.tip));
