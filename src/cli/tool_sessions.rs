@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use tract::Error;
 use tract::ingest::tool_dirs::SessionFile;
 use tract::ingest::{self, called, namesakes};
-use tract::model::{Millis, RefName, RefValue};
+use tract::model::{Millis, RefName, RefValue, as_title};
 use tract::render::{Label, columns, grouped, plural};
 use tract::repo::Repo;
 
@@ -283,7 +283,7 @@ fn row(
     };
     let title = found
         .title
-        .or(found.prompt)
+        .or(found.prompt.as_deref().map(as_title))
         .unwrap_or_else(|| "(no prompt)".to_owned());
     let cwd = found.cwd.as_deref().filter(|_| is_everywhere);
     let title = listing::titled(cwd, Some(&title));

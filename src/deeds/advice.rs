@@ -358,7 +358,14 @@ fn on_path(path: &Path, error: &io::Error) -> Option<String> {
 /// What to do about a text of a kind that several commands read.
 fn on_input(what: &str, detail: &str) -> Option<String> {
     Some(match what {
-        "format" => known_formats(),
+        "format" => {
+            let typed = detail.split('\'').nth(1).unwrap_or_default();
+            let names = FORMATS.iter().map(|format| format.name);
+            match nearest(typed, names) {
+                Some(name) => format!("did you mean {name}?"),
+                None => known_formats(),
+            }
+        }
         _ if what.starts_with("the regular expression") => {
             "a backslash makes a special character plain: \\( \\[ \\. \\* \\+ \\?".to_owned()
         }

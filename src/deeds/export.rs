@@ -262,7 +262,9 @@ impl ResumeParams {
         commit: &CommitHash,
     ) -> Result<(&'static Format, &'static Resume), ApiError> {
         let tool = match &self.tool {
-            Some(name) => Some(Format::named(name)?),
+            Some(name) => Some(Format::named(name).map_err(|error| {
+                ApiError::from(error).with_hint(format!("`--in {}`", resumable("`, or `--in ")))
+            })?),
             None => session_format(at.repo, commit)?,
         };
         let way = tool.and_then(|tool| Some((tool, tool.resume()?)));

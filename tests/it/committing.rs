@@ -9,7 +9,7 @@ fn a_conversation_is_written_looked_at_and_compiled() {
     On main, no commits yet
 
     No messages yet.
-      tract import                    this directory's Claude Code and Codex sessions
+      tract import                    this directory's sessions of your agents
       tract import FILE               one session
       tract commit -r user -m "…"     write the first message
     "#);

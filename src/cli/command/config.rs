@@ -47,9 +47,9 @@ Settings of the repository, with their defaults in brackets:
   receive.protect    branches of which a push does neither, with commas between: main,release/* [none]
   receive.purge      whether a push or a pull may erase here what was erased there: allow or refuse [refuse]
 
-With TRACT_LOG=FILE in the environment (or 1, for standard error), each command, and each request of a program, adds a line of JSON: what it was, how long it took, what it moved, how it ended, and what was counted, hidden or reset. docs/log.md describes it.
+With TRACT_LOG=FILE in the environment (or 1, for standard error), each command, and each request of a program, adds a line of JSON. The line has what it was, how long it took, what it moved, how it ended, and what was counted, hidden or reset. The file docs/log.md describes it.
 
-Where truncate or CMD cannot keep the budget, the exit code is 1 as well, but the message is committed: tract commit prints its hash only then.
+Where truncate or CMD cannot keep the budget, the exit code is 1 as well, but the message is committed, and tract commit prints its hash.
 
 Your own, with --global:
   author.name        who you are: commits and the log of commands bear it, and on a server HEAD and undo go by it; such as 'Mara <mara@example.org>'. TRACT_AUTHOR goes before it; where that is empty, nobody is named [commits: nobody, on a server USER@HOST; the log: USER@HOST]

@@ -194,6 +194,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
 fn foretell(files: &[PathBuf], spools: &Spools, args: &Args, app: &mut App) -> Result<(), Failure> {
     let repo = match app.repo() {
         Err(Failure::Tract(Error::NoRepository { .. })) => {
+            refuse_here(args, app)?;
             app.ui.status("Would make a repository here");
             Rc::new(Repo::ephemeral()?)
         }
@@ -654,6 +655,7 @@ fn open(
         Err(Failure::Tract(Error::NoRepository { .. })) => {}
         found => return Ok((found?, false)),
     }
+    refuse_here(args, app)?;
     if let ([file], None) = (files, &args.deed.format) {
         let opened = FileInput::open(spools.at(file));
         let input = opened.map_err(|error| spools.renamed(error))?;
@@ -667,6 +669,22 @@ fn open(
         }
     }
     app.repo_or_init()
+}
+
+/// Refuses to make a repository for the sessions of every directory in one of them, where one at home would be found from
+/// all.
+fn refuse_here(args: &Args, app: &App) -> Result<(), Failure> {
+    let cwd = app.cwd()?;
+    let home = app.env.home.as_deref();
+    let is_below = home.is_some_and(|home| cwd != home && cwd.starts_with(home));
+    if !args.all || !is_below {
+        return Ok(());
+    }
+    let failure =
+        Failure::refused("no repository here or above takes the sessions of every directory");
+    Err(failure.with_hint(
+        "tract init ~ makes one for all of them; tract import --last takes this directory's newest",
+    ))
 }
 
 /// Appends what is new in the imported sessions to a branch.
