@@ -338,7 +338,7 @@ fn headline(
             };
             // What an undo took back is here already.
             let told = match session.new_commits {
-                0 if !session.is_of_end => format!(": {size} again, no new commit"),
+                0 if !session.is_of_end => format!(": {size}; no new commit"),
                 new => format!(": {}{now}", plural(new, "new commit")),
             };
             ("Updated", told)

@@ -145,7 +145,10 @@ impl Listing<'_> {
                     Operation::Annotate { .. } if row.delta == 0 => String::new(),
                     _ => signed(row.delta),
                 };
-                let who = row.role.map_or(Label::Dim, Label::role).of(role);
+                let who = match row.injected {
+                    true => Label::Dim.of("injected"),
+                    false => row.role.map_or(Label::Dim, Label::role).of(role),
+                };
                 (who, format!("{delta}{}", " ".repeat(room)))
             }
             _ => {

@@ -268,9 +268,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// The command of this name, with its arguments.
 fn named_command(name: &str) -> Option<clap::Command> {
-    Cli::lean(|other| other == name)
-        .find_subcommand(name)
-        .cloned()
+    let mut root = Cli::lean(|other| other == name);
+    // Until then it has no arguments.
+    root.build();
+    root.find_subcommand(name).cloned()
 }
 
 /// A repository that was named and is not there is missed by its name.

@@ -309,7 +309,10 @@ pub fn hint(error: &Error) -> Option<String> {
             format!("sqlite3 {path} .recover | sqlite3 saved.db makes a database of what is whole")
         }
         Error::Io { path, source } => return no_room(source).or_else(|| on_path(path, source)),
-        Error::Refused(Refusal::NoSuchRef { kind, .. }) => format!("`tract {kind}` lists them"),
+        Error::Refused(Refusal::NoSuchRef {
+            kind: kind @ ("branch" | "tag"),
+            ..
+        }) => format!("`tract {kind}` lists them"),
         Error::InvalidInput { what, detail } => return on_input(what, detail),
         Error::UnknownFormat {
             path,

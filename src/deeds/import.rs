@@ -182,8 +182,8 @@ impl ImportParams {
         let mut answer = {
             let (goes_on, is_cancelled) = (&mut at.goes_on, &at.is_cancelled);
             let mut there = At {
-                goes_on: Box::new(|progress| goes_on(progress)),
-                is_cancelled: Box::new(|| is_cancelled()),
+                goes_on: Box::new(goes_on),
+                is_cancelled: Box::new(is_cancelled),
                 ..At::new(&scratch, On::Head, at.host)
             };
             params.take_all(&mut there, &mut |session| sessions.push(session.clone()))?

@@ -20,7 +20,7 @@ use crate::repo::counts::{Counts, key, key_of};
 use crate::repo::repository::Repo;
 use crate::repo::served::{ServedBy, go_on};
 use crate::repo::totals::{self, Along, Sums};
-use crate::repo::{load, path, pictures};
+use crate::repo::{load, path, pictures, prompts};
 use crate::store::{CommitRow, CountKey, ListedCommit, View};
 
 pub(crate) use numbering::Numbering;
@@ -87,6 +87,8 @@ pub struct LogRow {
     pub commit: Commit,
     /// Who speaks in the message that it adds, edits, puts in place or annotates.
     pub role: Option<Role>,
+    /// Whether a client says that in the user's name, by its text.
+    pub injected: bool,
     /// One line of that message; of a restore, what it restores. Hostile until escaped.
     pub preview: String,
     /// The calls that this message answers, in a line. Hostile until escaped.
@@ -276,6 +278,7 @@ impl Repo {
             let running = sums.at.count();
             LogRow {
                 role: headline.role,
+                injected: headline.injected,
                 preview: headline.preview,
                 call: headline.call,
                 parts: headline.parts,
@@ -422,6 +425,7 @@ struct Headline {
     entry: Option<EntryId>,
     content: Option<ContentHash>,
     role: Option<Role>,
+    injected: bool,
     preview: String,
     call: Option<String>,
     parts: Vec<(&'static str, usize)>,
@@ -505,6 +509,9 @@ fn speak(
         };
         headline.call = uses::answered(&calls);
         headline.role = Some(said.role);
+        headline.injected = one.row.appended() == Some(said.hash)
+            && prompts::is_users(&said)
+            && !prompts::by_text(view, &[&said])?[0];
         headline.preview = uses::in_brief(said.preview, own.as_ref());
         if parts {
             headline.parts = load::content(view, &said.hash)?.part_types();

@@ -62,6 +62,34 @@ impl<'a> Callers<'a> {
         parent: Option<CommitHash>,
         content: &ContentHash,
     ) -> Result<Vec<ToolUse>> {
+        self.found(parent, content, false)
+    }
+
+    /// The same of what a commit brings.
+    pub(crate) fn of_row(
+        &mut self,
+        row: &CommitRow,
+        content: &ContentHash,
+    ) -> Result<Vec<ToolUse>> {
+        let is_in_place = row.appended() != Some(*content);
+        self.found(row.commit.parent, content, is_in_place)
+    }
+
+    /// The same of what stands in the place of a message: what that answers is on the path already.
+    fn of_replaced(
+        &mut self,
+        parent: Option<CommitHash>,
+        content: &ContentHash,
+    ) -> Result<Vec<ToolUse>> {
+        self.found(parent, content, true)
+    }
+
+    fn found(
+        &mut self,
+        parent: Option<CommitHash>,
+        content: &ContentHash,
+        is_in_place: bool,
+    ) -> Result<Vec<ToolUse>> {
         self.read(&[*content])?;
         let answers = match &self.uses[content] {
             Some(uses) if !uses.answers.is_empty() => uses.answers.clone(),
@@ -88,9 +116,10 @@ impl<'a> Callers<'a> {
             };
             self.read(&[content])?;
             if let Some(uses) = &self.uses[&content] {
+                let answers = uses.answers.iter().filter(|_| !is_in_place);
                 sought.before(
                     uses.calls.iter().map(|call| call.id.as_str()),
-                    uses.answers.iter().map(String::as_str),
+                    answers.map(String::as_str),
                     |result, call| found[result] = Some(uses.calls[call].clone()),
                 );
             }
@@ -108,7 +137,7 @@ impl<'a> Callers<'a> {
         let is_it = |call: &ToolUse| call.name.eq_ignore_ascii_case(tool);
         self.read(&[*content])?;
         let calls = self.uses[content].iter().flat_map(|uses| &uses.calls);
-        Ok(calls.into_iter().any(is_it) || self.of(parent, content)?.iter().any(is_it))
+        Ok(calls.into_iter().any(is_it) || self.of_replaced(parent, content)?.iter().any(is_it))
     }
 
     fn read(&mut self, contents: &[ContentHash]) -> Result<()> {
@@ -176,7 +205,7 @@ impl<'a> Told<'a> {
         if one.row.appended() != Some(said.hash) {
             return match said.results {
                 0 => Ok(Vec::new()),
-                _ => self.callers.of(one.row.commit.parent, &said.hash),
+                _ => self.callers.of_replaced(one.row.commit.parent, &said.hash),
             };
         }
         let mut uses = one.uses.take();

@@ -23,8 +23,8 @@ fn an_undo_says_which_command_it_would_take_and_which_refs_go_where() {
     let sandbox = Sandbox::with_messages(&FOUR);
     let before = state(&sandbox);
     insta::assert_snapshot!(sandbox.tract(&["undo", "--dry-run"]), @r"
-    Would undo #4 (2 min ago): commit -r assistant -m …
-      main 90c2e1d → d0677ca
+    Would undo #4 (3 min ago): commit -r assistant -m …
+      main 4ca8222 → 806fd39
     ");
     let refused = sandbox.tract(&["undo", "2", "--dry-run"]);
     assert!(refused.contains("'main' has moved since"), "{refused}");
@@ -45,10 +45,10 @@ fn an_undo_goes_back_to_right_after_an_undo_too() {
     insta::assert_snapshot!(sandbox.tract(&["undo", "--to", "4"]), @r#"
     --- stderr
     Undid 1 command
-      #6  2026-03-14 12:07:00  commit -r assistant -m …  main d0677ca → 6b79bd7
+      #6  2026-03-14 12:07:00  commit -r assistant -m …  main 806fd39 → aa41628
     Did again 1 command
-      #4  2026-03-14 12:05:00  commit -r assistant -m …  main d0677ca → 90c2e1d
-    On main, at 90c2e1d ("Lake Constance.")
+      #4  2026-03-14 12:05:00  commit -r assistant -m …  main 806fd39 → 4ca8222
+    On main, at 4ca8222 ("Lake Constance.")
     hint: back: tract redo
     "#);
     sandbox.ok(&["redo"]);
@@ -71,12 +71,12 @@ fn a_reset_and_a_resume_say_what_they_would_do() {
     let sandbox = Sandbox::with_messages(&FOUR);
     let before = state(&sandbox);
     insta::assert_snapshot!(sandbox.tract(&["reset", "--hard", "HEAD~3", "--dry-run"]), @r#"
-    Would move main from 90c2e1d ("Lake Constance.") to 73ccde1 ("Name a river.")
+    Would move main from 4ca8222 ("Lake Constance.") to 73ccde1 ("Name a river.")
     3 commits would be on no branch
     "#);
     let resumed = sandbox.ok(&["resume", "--in", "claude", "--dry-run"]);
     assert!(
-        resumed.starts_with("Would write 4 messages, 28 tokens to "),
+        resumed.starts_with("Would write 4 messages, 35 tokens to "),
         "{resumed}"
     );
     assert!(!sandbox.home().join(".claude").exists());

@@ -345,7 +345,7 @@ fn read(
         && match &options.path {
             Some(path) => {
                 let mut own = Own::of(&message);
-                own.answered(&Callers::new(view).of(row.commit.parent, content)?);
+                own.answered(&Callers::new(view).of_row(row, content)?);
                 own.names(path)
             }
             None => true,

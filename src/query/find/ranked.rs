@@ -411,7 +411,7 @@ impl<'a> Ordering<'a> {
         }
         let mut own = Own::of(message);
         if own.answers() {
-            own.answered(&self.callers.of(row.commit.parent, &content)?);
+            own.answered(&self.callers.of_row(&row, &content)?);
         }
         if let Some(path) = &options.path
             && !own.names(path)
