@@ -167,8 +167,29 @@ fn relation(outcome: Outcome) -> &'static str {
 }
 
 impl ImportParams {
-    /// What would come in: all of it comes to a repository in memory, and is compared with what is here.
+    /// What would come in. A session whose secrets were left out before is compared without them.
     fn forecast(self, at: &mut At<'_>) -> Result<ImportAnswer, ApiError> {
+        let mut answer = self.forecast_of(at)?;
+        let is_other = |facts: &ImportedFacts| facts.outcome == relation(Outcome::Rewritten);
+        if !self.redact && ingest::redacts(at.repo)? && answer.sessions.iter().any(is_other) {
+            let redacted = Self {
+                redact: true,
+                ..self
+            };
+            let redacted = redacted.forecast_of(at)?.sessions;
+            let others = answer.sessions.iter_mut().filter(|facts| is_other(facts));
+            for facts in others {
+                let same = redacted.iter().find(|it| it.name == facts.name);
+                if let Some(same) = same.filter(|it| !is_other(it)) {
+                    *facts = same.clone();
+                }
+            }
+        }
+        Ok(answer)
+    }
+
+    /// All of it comes to a repository in memory, and is compared with what is here.
+    fn forecast_of(&self, at: &mut At<'_>) -> Result<ImportAnswer, ApiError> {
         let scratch = Repo::ephemeral()?;
         for (key, value) in at.repo.config()?.iter() {
             scratch.set_config(key, Some(value))?;
@@ -177,7 +198,7 @@ impl ImportParams {
         let params = Self {
             dry_run: false,
             new_only: false,
-            ..self
+            ..self.clone()
         };
         let mut answer = {
             let (goes_on, is_cancelled) = (&mut at.goes_on, &at.is_cancelled);

@@ -21,7 +21,7 @@ use crate::repo::repository::Repo;
 use crate::repo::served::{ServedBy, go_on};
 use crate::repo::totals::{self, Along, Sums};
 use crate::repo::{load, path, pictures, prompts};
-use crate::store::{CommitRow, CountKey, ListedCommit, View};
+use crate::store::{CommitRow, ContentRow, CountKey, ListedCommit, View};
 
 pub(crate) use numbering::Numbering;
 pub use pages::LogPages;
@@ -488,7 +488,7 @@ impl Headline {
 fn speak(
     view: &dyn View,
     mut listed: Vec<ListedCommit>,
-    headlines: Vec<&mut Headline>,
+    mut headlines: Vec<&mut Headline>,
     parts: bool,
 ) -> Result<Vec<CommitRow>> {
     let of_others = |(one, headline): (&ListedCommit, &&mut Headline)| match one.said {
@@ -498,7 +498,9 @@ fn speak(
     let others = listed.iter().rev().zip(&headlines).filter_map(of_others);
     let others = load::rows(view, &others.collect::<Vec<_>>())?;
     let mut told = Told::new(view, &listed)?;
-    for (one, headline) in listed.iter_mut().rev().zip(headlines) {
+    let mut users: Vec<(usize, ContentRow)> = Vec::new();
+    let rows = listed.iter_mut().rev().zip(&mut headlines);
+    for (at, (one, headline)) in rows.enumerate() {
         let said = one.said.take();
         let said = said.or_else(|| others.get(&headline.content?).cloned());
         let own = one.uses.as_ref();
@@ -509,13 +511,18 @@ fn speak(
         };
         headline.call = uses::answered(&calls);
         headline.role = Some(said.role);
-        headline.injected = one.row.appended() == Some(said.hash)
-            && prompts::is_users(&said)
-            && !prompts::by_text(view, &[&said])?[0];
+        if one.row.appended() == Some(said.hash) && prompts::is_users(&said) {
+            users.push((at, said.clone()));
+        }
         headline.preview = uses::in_brief(said.preview, own.as_ref());
         if parts {
             headline.parts = load::content(view, &said.hash)?.part_types();
         }
+    }
+    let rows: Vec<&ContentRow> = users.iter().map(|(_, said)| said).collect();
+    let typed = prompts::by_text(view, &rows)?;
+    for ((at, _), is_typed) in users.iter().zip(typed) {
+        headlines[*at].injected = !is_typed;
     }
     Ok(listed.into_iter().map(|one| one.row).collect())
 }

@@ -128,3 +128,15 @@ fn a_dry_run_lists_as_many_messages_as_it_is_asked_for() {
     let refused = sandbox.tract(&["truncate", "--keep", "1", "-n", "3"]);
     assert!(refused.starts_with("exit code: 2\n"), "{refused}");
 }
+
+#[test]
+fn a_session_whose_secrets_were_left_out_has_nothing_new() {
+    let key = format!("ghp_{}", "0001q7Zk2mWx9RtB4vLc8YpN3sHd6GfJ5uKe");
+    let said = format!(r#"{{"messages": [{{"role": "user", "content": "The key is {key}."}}]}}"#);
+    let sandbox = Sandbox::new();
+    sandbox.write("talk.json", said);
+    sandbox.ok(&["import", "--redact", "talk.json"]);
+    assert!(sandbox.ok(&["log"]).contains("[redacted:"));
+    let told = sandbox.ok(&["import", "talk.json", "--dry-run"]);
+    assert!(told.starts_with("Nothing new in "), "{told}");
+}

@@ -112,9 +112,7 @@ fn is_there(hint: &str, failed: &str, all: &[(Vec<String>, String)]) -> bool {
 
 /// What is wrong with the answer to a wrong value, if anything is.
 fn odd(told: &str, command: &str, all: &[(Vec<String>, String)]) -> Option<&'static str> {
-    let Some(rest) = told.strip_prefix("exit code: ") else {
-        return None;
-    };
+    let rest = told.strip_prefix("exit code: ")?;
     let (code, _) = rest.split_once('\n').expect("a line");
     let lines = |start: &str| told.lines().filter(|line| line.starts_with(start)).count();
     if lines("error:") == 0 {
