@@ -127,6 +127,14 @@ pub enum Error {
         /// Some that are here, the most used first; empty: nobody looked, or there is none. Hostile until escaped.
         known: Vec<String>,
     },
+    /// `REF@{TIME}` with a time that cannot be read.
+    #[error("'{inside}' in '{text}' is neither a number, a date nor an age")]
+    UnreadableMoment {
+        /// The revision that was typed.
+        text: String,
+        /// The time in it.
+        inside: String,
+    },
     /// Several commits begin with `text`.
     #[error("'{text}' is the beginning of several commits")]
     AmbiguousRevision {
@@ -221,6 +229,8 @@ pub enum Error {
         name: String,
         /// Who moved it, if that was somebody else.
         by: Option<String>,
+        /// The operation before it, if there is one.
+        before: Option<u64>,
     },
     /// A ref held nothing at the moment that was asked for.
     #[error("{name} had no commits yet then")]

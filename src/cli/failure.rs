@@ -12,7 +12,7 @@ use tract::deeds::advice::{exit, hint, no_room, plain};
 use tract::error::Interrupted;
 use tract::render::{Label, Line};
 
-use super::Ui;
+use super::{Ui, named_command as named};
 
 /// How a command can fail.
 #[derive(Debug)]
@@ -108,11 +108,12 @@ impl Failure {
 
     /// Says what is wrong and gives the exit code.
     pub fn report(self, ui: &mut Ui) -> ExitCode {
-        self.report_after(None, ui)
+        self.report_of("", None, ui)
     }
 
-    /// The same where a change was `made` before it failed: that is what matters most then.
-    pub fn report_after(self, made: Option<&str>, ui: &mut Ui) -> ExitCode {
+    /// The same of a command, by its name, where a change may have been `made` before it failed: that is what matters
+    /// most then.
+    pub fn report_of(self, command: &str, made: Option<&str>, ui: &mut Ui) -> ExitCode {
         let is_output = matches!(self, Self::Output(_));
         // What the program says itself is said with what it has done in mind.
         let has_said = match &self {
@@ -134,6 +135,9 @@ impl Failure {
         let (what, hint) = match self {
             Self::ClosedPipe | Self::Quiet(_) | Self::Stopped(_) => return code,
             Self::Said(_, what, hint) => (what, hint),
+            Self::Deed(fault) if fault.kind == ApiError::PARAMS => {
+                (in_options(&fault.message, command), fault.hint)
+            }
             Self::Deed(fault) => (fault.message, fault.hint),
             Self::Output(error) => {
                 let what = format!("standard output: {}", reason(&error));
@@ -156,6 +160,8 @@ impl Failure {
                 "what was done before that stays: {made}; tract reflog"
             )),
         };
+        let help = (!command.is_empty()).then(|| format!("tract {command} --help"));
+        let hint = hint.or(help);
         // Each is one line, whatever was typed or is called so; only a list of candidates has more.
         ui.complain(Label::Error.of("error:") + " " + what);
         if let Some(hint) = hint {
@@ -166,6 +172,49 @@ impl Failure {
         }
         code
     }
+}
+
+/// A message of a deed in which the parameters of a command, in quotes, are spelled as they are typed.
+fn in_options(message: &str, command: &str) -> String {
+    let Some(command) = named(command) else {
+        return message.to_owned();
+    };
+    let mut said = String::new();
+    let mut rest = message;
+    while let Some((before, behind)) = rest.split_once('\'') {
+        let option = behind
+            .split_once('\'')
+            .and_then(|(name, after)| Some((as_typed(&command, name)?, after)));
+        said += before;
+        rest = match option {
+            Some((option, after)) => {
+                said += &option;
+                after
+            }
+            None => {
+                said.push('\'');
+                behind
+            }
+        };
+    }
+    said + rest
+}
+
+/// An option of a command, or of one below it, or a place among its arguments.
+fn as_typed(command: &clap::Command, parameter: &str) -> Option<String> {
+    let long = parameter.replace('_', "-");
+    let is_it = |argument: &&clap::Arg| {
+        argument.get_long() == Some(&long) || argument.get_id().as_str() == parameter
+    };
+    let found = command.get_arguments().find(is_it).map(|argument| {
+        match (argument.get_long(), argument.get_value_names()) {
+            (Some(long), _) => format!("--{long}"),
+            (None, Some([name, ..])) => name.to_string(),
+            (None, _) => parameter.to_uppercase(),
+        }
+    });
+    let mut below = command.get_subcommands();
+    found.or_else(|| below.find_map(|below| as_typed(below, parameter)))
 }
 
 impl From<Error> for Failure {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use tract::deeds::ImportedFacts;
 use tract::formats::Format;
 use tract::ingest::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 use tract::model::secret::SecretCounts;
@@ -94,6 +95,37 @@ fn secrets(reports: &[(PathBuf, ImportReport)], app: &mut App) {
                 .hint("what came in before still holds them: tract purge --match REGEX erases");
         }
     }
+}
+
+/// Says of each session what would come in, and of how many sub-agents there are.
+pub fn foretell(sessions: &[ImportedFacts], agents: u64, app: &mut App) -> Result<()> {
+    for session in sessions {
+        let messages = plural(session.messages, "message");
+        let new = grouped(session.new_commits);
+        let (before, after) = match session.outcome {
+            "unchanged" => ("Nothing new in", String::new()),
+            "grown" => ("Would update", format!(": {new} of {messages} new")),
+            "rewritten" => (
+                "Would import",
+                format!(" anew, for its file was rewritten: {new} of {messages} new"),
+            ),
+            _ => ("Would import", format!(": {messages}")),
+        };
+        let title = match &session.title {
+            Some(title) => format!("\"{}\"", Line::from(title).cut(60).text()),
+            None => {
+                let id = session.name.rsplit('/').next().unwrap_or(&session.name);
+                id.chars().take(13).collect()
+            }
+        };
+        let what = Label::Session.of(format!("{} {title}", session.format));
+        app.ui.print(Line::from(before) + " " + what + after)?;
+    }
+    if agents > 0 {
+        app.ui
+            .print(format!("and {}", plural(agents, "sub-agent")))?;
+    }
+    Ok(())
 }
 
 /// The sub-agents of a session that are here.
@@ -299,13 +331,17 @@ fn headline(
     let (before, after) = match session.outcome {
         Outcome::New => ("Imported", format!(": {size}")),
         Outcome::Grown => {
-            let new = plural(session.new_commits, "new commit");
             let now = match agents.told(session.outcome) {
                 _ if !session.is_of_end => format!(", now {size}"),
                 Some(agents) => format!(", {agents}"),
                 None => String::new(),
             };
-            ("Updated", format!(": {new}{now}"))
+            // What an undo took back is here already.
+            let told = match session.new_commits {
+                0 if !session.is_of_end => format!(": {size}; no new commit"),
+                new => format!(": {}{now}", plural(new, "new commit")),
+            };
+            ("Updated", told)
         }
         Outcome::Unchanged if session.is_of_end => {
             let agents = agents.told(session.outcome);

@@ -14,6 +14,8 @@ const PREVIEW: usize = 24;
 /// The fewest columns of the first.
 const NAME: usize = 12;
 
+/// How many columns a terminal has at least, as a rule.
+const TERMINAL: usize = 80;
 /// From how many columns on a list has room to line up its hides, and a column for operations.
 pub const ROOMY: usize = 100;
 
@@ -143,7 +145,10 @@ impl Listing<'_> {
                     Operation::Annotate { .. } if row.delta == 0 => String::new(),
                     _ => signed(row.delta),
                 };
-                let who = row.role.map_or(Label::Dim, Label::role).of(role);
+                let who = match row.injected {
+                    true => Label::Dim.of("injected"),
+                    false => row.role.map_or(Label::Dim, Label::role).of(role),
+                };
                 (who, format!("{delta}{}", " ".repeat(room)))
             }
             _ => {
@@ -153,7 +158,8 @@ impl Listing<'_> {
             }
         };
         // Where there is little room, what tells rows apart has it.
-        let running = (self.running && roomy).then(|| tokens(row.running));
+        let has_room = self.width_cols.is_none_or(|width| width >= TERMINAL);
+        let running = (self.running && has_room).then(|| tokens(row.running));
         let time = match row.commit.time {
             Some(time) if self.heading && roomy => self.calendar.second(time),
             Some(time) if self.heading => self.calendar.minute(time),

@@ -259,11 +259,19 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let made = app.made();
-            failure.report_after(made.as_deref(), &mut app.ui)
+            failure.report_of(&app.command, made.as_deref(), &mut app.ui)
         }
     };
     app.ui.end_paging();
     code
+}
+
+/// The command of this name, with its arguments.
+fn named_command(name: &str) -> Option<clap::Command> {
+    let mut root = Cli::lean(|other| other == name);
+    // Until then it has no arguments.
+    root.build();
+    root.find_subcommand(name).cloned()
 }
 
 /// A repository that was named and is not there is missed by its name.

@@ -35,6 +35,24 @@ pub fn options(app: &App, repo: &Repo, dry_run: bool) -> Result<SurgeryOptions> 
     })
 }
 
+/// The same of a command that may be asked how many messages of each kind its dry run lists; 0: all.
+pub fn limited(
+    app: &App,
+    repo: &Repo,
+    dry_run: bool,
+    limit: Option<usize>,
+) -> Result<SurgeryOptions> {
+    let usual = options(app, repo, dry_run)?;
+    Ok(match limit.filter(|_| dry_run) {
+        None => usual,
+        Some(limit) => SurgeryOptions {
+            told: if limit == 0 { usize::MAX } else { limit },
+            told_last: 0,
+            ..usual
+        },
+    })
+}
+
 /// The tokens that a change leaves, in the budget's own measure.
 pub fn left(surgery: &Surgery, budget: TokenBudget) -> u64 {
     let ours = surgery.after.tokens;
@@ -127,12 +145,6 @@ pub fn foretell(
 ) -> Result<()> {
     let repo = app.repo()?;
     let ui = &mut app.ui;
-    let how = List {
-        limit: ENDS,
-        last: ENDS,
-        others: "to list all: tract api",
-        sum: true,
-    };
     let lists = [
         ("Would hide", &surgery.hidden),
         ("Would bring in", &surgery.shown),
@@ -143,6 +155,12 @@ pub fn foretell(
             let title = format!("{title} {}", plural(touched.len() as u64, "message"));
             ui.print(Label::Strong.of(title))?;
             let told = [touched.told(), touched.told_last()].concat();
+            let how = List {
+                limit: touched.told().len(),
+                last: touched.told_last().len(),
+                others: "to list all: -n 0",
+                sum: true,
+            };
             list(&repo, ui, &told, touched.all(), &how)?;
         }
     }

@@ -128,21 +128,8 @@ pub fn elsewhere(undone: &[&OperationEntry], app: &mut App) {
 /// Says which operation was undone, or done again, when it was, and what went elsewhere, unless that
 /// is where HEAD is, which is said anyway.
 pub fn undone(verb: &str, done: &OperationEntry, repo: &Repo, app: &mut App) -> Result<()> {
-    let operation = &done.operation;
-    let ago = app.calendar().ago(operation.time);
-    let what = &operation.what;
-    let by = by(operation, repo).map_or(String::new(), |by| format!(" of {by}"));
-    app.ui.status(match done.also.last() {
-        Some(first) => {
-            let files = plural(done.also.len() as u64 + 1, "file");
-            let command = same_command(what);
-            format!(
-                "{verb} #{first} to #{}{by} ({ago}): {command}, {files}",
-                operation.id
-            )
-        }
-        None => format!("{verb} #{}{by} ({ago}): {what}", operation.id),
-    });
+    let line = reversal(verb, done, repo, app);
+    app.ui.status(line);
     let head = repo.head(&On::Head)?;
     let here = head.branch();
     let is_own = |name: &RefName| {
@@ -156,14 +143,11 @@ pub fn undone(verb: &str, done: &OperationEntry, repo: &Repo, app: &mut App) -> 
     {
         return Ok(());
     }
-    let mut done = done.clone();
-    if done.undone {
-        done.moves.reverse();
-        for row in &mut done.moves {
-            std::mem::swap(&mut row.old, &mut row.new);
-        }
-    }
-    let all: Vec<String> = moves(&done).collect();
+    let all: Vec<String> = if done.undone {
+        taken_back(done)
+    } else {
+        moves(done).collect()
+    };
     let mut said = all[..all.len().min(MOVES)].join(", ");
     if all.len() > MOVES {
         said += &format!(
@@ -173,6 +157,35 @@ pub fn undone(verb: &str, done: &OperationEntry, repo: &Repo, app: &mut App) -> 
     }
     app.ui.status(said);
     Ok(())
+}
+
+/// `Undid #5 of Ann (2 min ago): drop :2`.
+pub fn reversal(verb: &str, done: &OperationEntry, repo: &Repo, app: &App) -> String {
+    let operation = &done.operation;
+    let ago = app.calendar().ago(operation.time);
+    let what = &operation.what;
+    let by = by(operation, repo).map_or(String::new(), |by| format!(" of {by}"));
+    match done.also.last() {
+        Some(first) => {
+            let files = plural(done.also.len() as u64 + 1, "file");
+            let command = same_command(what);
+            format!(
+                "{verb} #{first} to #{}{by} ({ago}): {command}, {files}",
+                operation.id
+            )
+        }
+        None => format!("{verb} #{}{by} ({ago}): {what}", operation.id),
+    }
+}
+
+/// The moves of an operation the other way round.
+pub fn taken_back(done: &OperationEntry) -> Vec<String> {
+    let mut done = done.clone();
+    done.moves.reverse();
+    for row in &mut done.moves {
+        std::mem::swap(&mut row.old, &mut row.new);
+    }
+    moves(&done).collect()
 }
 
 /// Who did an operation, if that was somebody else than who asks.

@@ -138,7 +138,8 @@ pub fn place<T, N>(
         return Err(taken(path));
     }
     if fs::metadata(path).is_ok_and(|facts| !facts.is_file()) {
-        return Err(Failure::usage(format!("{} is not a file", path.display())));
+        let failure = Failure::usage(format!("{} is not a file", path.display()));
+        return Err(failure.with_hint("name a file; with --force it may be there already"));
     }
     sweep(path);
     let mut draft = path.as_os_str().to_owned();

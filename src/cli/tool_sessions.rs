@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use tract::Error;
 use tract::ingest::tool_dirs::SessionFile;
 use tract::ingest::{self, called, namesakes};
-use tract::model::{Millis, RefName, RefValue};
+use tract::model::{Millis, RefName, RefValue, as_title};
 use tract::render::{Label, columns, grouped, plural};
 use tract::repo::Repo;
 
@@ -173,17 +173,15 @@ pub fn list(is_everywhere: bool, limit: usize, app: &mut App) -> Result<()> {
     let is_new = |row: &&[String; 7]| row[4] != HERE;
     let first = rows.iter().find(is_new).map(|row| row[0].clone());
     let is_here = rows.iter().any(|row| !row[4].is_empty());
-    if is_terminal {
-        // Where there is a heading, a number says no noun.
-        for row in &mut rows {
-            row[3] = without_nouns(&row[3]);
-        }
-        let heads = ["ID", "AGE", "TOOL", "MESSAGES", "HERE", "ABOUT", ""];
-        rows.insert(0, heads.map(str::to_owned));
+    // Where there is a heading, a number says no noun.
+    for row in &mut rows {
+        row[3] = without_nouns(&row[3]);
     }
+    let heads = ["ID", "AGE", "TOOL", "MESSAGES", "HERE", "ABOUT", "FILE"];
+    rows.insert(0, heads.map(str::to_owned));
     let widths = [0, 1, 2, 3, 4].map(|at| columns::widest(rows.iter().map(|row| &row[at])));
     for (number, [id, age, tool, size, here, title, file]) in rows.iter().enumerate() {
-        let is_head = is_terminal && number == 0;
+        let is_head = number == 0;
         let label = |label: Label| if is_head { Label::Dim } else { label };
         let mut line = label(Label::Hash).of(id).left(widths[0]) + "  ";
         line += label(Label::Time).of(age).left(widths[1]) + "  ";
@@ -274,7 +272,7 @@ fn row(
     };
     let title = found
         .title
-        .or(found.prompt)
+        .or(found.prompt.as_deref().map(as_title))
         .unwrap_or_else(|| "(no prompt)".to_owned());
     let cwd = found.cwd.as_deref().filter(|_| is_everywhere);
     let title = listing::titled(cwd, Some(&title));

@@ -86,6 +86,7 @@ pub fn exit(error: &Error) -> Exit {
         | Error::TooDeep { .. }
         | Error::InvalidHash { .. }
         | Error::InvalidRefName { .. }
+        | Error::UnreadableMoment { .. }
         | Error::UnknownName { .. } => Exit::Usage,
         _ => Exit::NotAllowed,
     }
@@ -160,7 +161,11 @@ fn with_short_hashes(text: &str) -> String {
 
 /// What the system says, as a fragment.
 pub fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
+    let text = match (error.kind(), error.raw_os_error()) {
+        // The language's own words for it name an entity.
+        (io::ErrorKind::NotFound, None) => "no such file or directory".to_owned(),
+        _ => error.to_string(),
+    };
     let text = text.split(" (os error").next().unwrap_or(&text);
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_lowercase);
@@ -272,6 +277,13 @@ pub fn hint(error: &Error) -> Option<String> {
             };
             format!("the session file that it wrote belongs to the tool; {next}")
         }
+        Error::OperationSuperseded {
+            by: None,
+            before: Some(before),
+            ..
+        } => format!(
+            "`tract undo --to {before}` also reverses what came since; `tract revert REV` does the opposite of one commit"
+        ),
         Error::PurgedLast { before: Some(id) } => {
             format!("`tract undo {id}` reverses the command before it")
         }
@@ -296,7 +308,12 @@ pub fn hint(error: &Error) -> Option<String> {
             let path = shell_word(&path.display().to_string());
             format!("sqlite3 {path} .recover | sqlite3 saved.db makes a database of what is whole")
         }
-        Error::Io { source, .. } => return no_room(source),
+        Error::Io { path, source } => return no_room(source).or_else(|| on_path(path, source)),
+        Error::Refused(Refusal::NoSuchRef {
+            kind: kind @ ("branch" | "tag"),
+            ..
+        }) => format!("`tract {kind}` lists them"),
+        Error::InvalidInput { what, detail } => return on_input(what, detail),
         Error::UnknownFormat {
             path,
             known: Some("a gzip archive"),
@@ -318,6 +335,51 @@ pub fn hint(error: &Error) -> Option<String> {
             let fixed = hint_on_history(error).or_else(|| hint_on_data(error));
             return fixed.map(str::to_owned);
         }
+    })
+}
+
+/// What to do about a path that the system refuses.
+fn on_path(path: &Path, error: &io::Error) -> Option<String> {
+    use io::ErrorKind;
+    Some(match error.kind() {
+        ErrorKind::NotFound => {
+            "check the path: its directories must exist, and a relative path begins at the current directory"
+                .to_owned()
+        }
+        ErrorKind::IsADirectory => "name a file, not a directory".to_owned(),
+        ErrorKind::NotADirectory => "a part of the path is a file: name another path".to_owned(),
+        ErrorKind::PermissionDenied => {
+            let path = shell_word(&path.display().to_string());
+            format!("ls -ld {path} shows who may read and write it")
+        }
+        ErrorKind::AlreadyExists => "name another path".to_owned(),
+        ErrorKind::ReadOnlyFilesystem => "name a path on a disk that can be written".to_owned(),
+        _ => return None,
+    })
+}
+
+/// What to do about a text of a kind that several commands read.
+fn on_input(what: &str, detail: &str) -> Option<String> {
+    Some(match what {
+        "format" => {
+            let typed = detail.split('\'').nth(1).unwrap_or_default();
+            let names = FORMATS.iter().map(|format| format.name);
+            match nearest(typed, names) {
+                Some(name) => format!("did you mean {name}?"),
+                None => known_formats(),
+            }
+        }
+        _ if what.starts_with("the regular expression") => {
+            "a backslash makes a special character plain: \\( \\[ \\. \\* \\+ \\?".to_owned()
+        }
+        _ if detail.starts_with("not valid UTF-8") && what == STANDARD_INPUT => {
+            "iconv -f ISO-8859-1 -t UTF-8 converts Latin-1".to_owned()
+        }
+        _ if detail.starts_with("not valid UTF-8") => {
+            let file = shell_word(what);
+            format!("iconv -f ISO-8859-1 -t UTF-8 {file} converts Latin-1")
+        }
+        _ => return hint_on_address(what).map(str::to_owned),
     })
 }
 
@@ -368,6 +430,9 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
             "`tract log --oneline` lists them, `tract branch` the branches"
         }
         Error::AmbiguousRevision { .. } => "one of these?",
+        Error::UnreadableMoment { .. } => {
+            "such as HEAD@{3}, HEAD@{2 hours ago}, HEAD@{yesterday} or HEAD@{2026-01-31T14:00}"
+        }
         Error::NoSuchMessage { messages: 0, .. } => "the context is empty",
         Error::NoSuchMessage { .. } => "there is one message: :1",
         Error::NoPreviousPosition => {
@@ -380,6 +445,33 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
             "`tract merge --continue` goes on with it, `tract merge --abort` gives it up"
         }
         Error::Refused(Refusal::NoMerge) => "`tract merge BRANCH` begins one",
+        Error::Refused(Refusal::EmptySummary) => {
+            "`tract compact -m TEXT` gives its text, `tract compact --exec CMD` lets a command write it"
+        }
+        Error::Refused(Refusal::EndsBeforeItBegins) => "the earlier message comes first: :4..:20",
+        Error::Refused(Refusal::EndNotVisible) => "`tract log` shows the messages of the context",
+        Error::Refused(
+            Refusal::NothingToCompact | Refusal::OnlyTheTurn | Refusal::CompactedAlready,
+        ) => "`tract log` shows the messages of the context; `tract compact :4..:20` names some",
+        Error::Refused(Refusal::OnlyTheNewest { .. }) => "`--keep N` with a smaller number",
+        Error::Refused(Refusal::NotHidden | Refusal::PartNotHidden) => {
+            "`tract log --op hide` lists what was hidden"
+        }
+        Error::Refused(Refusal::Skipped) => "`tract annotate --normal REV` shows it again",
+        Error::Refused(Refusal::Pinned { .. } | Refusal::PartnerPinned { .. }) => {
+            "`tract annotate --normal REV` takes the pin away"
+        }
+        Error::Refused(Refusal::CallOpen { .. }) => {
+            "`tract commit --call ID -m TEXT` writes the result"
+        }
+        Error::Refused(Refusal::DetachedRoot) => "`tract checkout BRANCH` goes back to a branch",
+        Error::Refused(Refusal::HeadIsOnIt { .. }) => {
+            "`tract checkout BRANCH` goes to another branch"
+        }
+        Error::Refused(Refusal::InSettings { .. }) => "`tract show REV` prints its settings",
+        Error::Refused(Refusal::Noted { .. }) => {
+            "`tract merge --continue` or `tract merge --abort` ends the merge"
+        }
         Error::Refused(Refusal::NoConflict { .. }) => "`tract resolve` lists what is in conflict",
         Error::Purged | Error::PurgedLast { .. } => "what was purged does not come back",
         Error::DoesNotFit { .. } => {
@@ -411,11 +503,8 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
         Error::NotYours { .. } => {
             "`tract undo` takes back what you did last; `--force` undoes what others did, and the log says who forced it"
         }
-        Error::OperationSuperseded { by: Some(_), .. } => {
-            "`tract reflog REF` says what came since; `tract drop` hides single messages"
-        }
         Error::OperationSuperseded { .. } => {
-            "`tract restore REV` un-hides what one commit hid, and later messages stay"
+            "`tract reflog` says what came since; `tract revert REV` does the opposite of one commit"
         }
         Error::SeveralMessages { .. } => {
             "for one message, give its JSON object alone; for all of them, on branches: `tract import FILE`"
@@ -509,7 +598,6 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
         Error::NotBuilt { .. } => {
             "cargo install tract-context --features postgres; `--repo PATH` names a directory"
         }
-        Error::InvalidInput { what, .. } => return hint_on_address(what),
         Error::Unreachable { .. } => "is the server running, and may you log in? psql says more",
         Error::Server { trouble, .. } => hint_on_server(trouble),
         Error::Disconnected {

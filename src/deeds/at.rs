@@ -339,10 +339,11 @@ impl<'a> At<'a> {
     /// # Errors
     ///
     /// The store's.
-    pub fn surgery(&self, dry_run: bool) -> Result<SurgeryOptions, ApiError> {
+    pub fn surgery(&self, dry_run: bool, limit: Option<usize>) -> Result<SurgeryOptions, ApiError> {
         Ok(SurgeryOptions {
             encoding: self.encoding()?,
             dry_run,
+            told: limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX),
             ..SurgeryOptions::default()
         })
     }

@@ -18,7 +18,7 @@ const FINDINGS: usize = 20;
 /// Looks through the messages that a compaction, truncation or clear hid. It compares prompts, open points, commands,
 /// files, errors, addresses, names and numbers. A fact is still there if a visible message has it word for word. For
 /// a longer text, most of its phrases are enough. Lost facts are listed, the most likely to be missed first, each
-/// with its message. tract show HASH prints a message, tract restore HASH brings it back. No model is asked.
+/// with its message. `tract show HASH` prints a message, `tract restore HASH` brings it back. No model is asked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

@@ -97,6 +97,17 @@ pub fn known_setting(key: &str, keys: &[&str]) -> Result<(), ApiError> {
     Err(ApiError::params(format!("unknown setting '{key}'")).with_hint(hint))
 }
 
+/// Where it says what each setting takes.
+pub const SETTINGS_HELP: &str = "tract config --help says what each setting takes";
+
+/// The error of a value that its setting does not take.
+fn not_taken(fault: ApiError) -> ApiError {
+    match fault.hint {
+        Some(_) => fault,
+        None => fault.with_hint(SETTINGS_HELP),
+    }
+}
+
 /// Tell the repository's settings, or change one
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -144,7 +155,8 @@ impl Method for ConfigParams {
                 let hint = format!("`tract config --global {key} NAME`; or TRACT_AUTHOR");
                 return Err(ApiError::refused(what).with_hint(hint));
             }
-            let value = value.map(|value| checked_setting(key, value)).transpose()?;
+            let value = value.map(|value| checked_setting(key, value).map_err(not_taken));
+            let value = value.transpose()?;
             if value.is_some() || self.unset {
                 at.repo.set_config(key, value.as_deref())?;
             }

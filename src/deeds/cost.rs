@@ -28,26 +28,26 @@ use super::{ApiError, At, Deed, Method, Spelled, WrittenTime};
 
 /// Show what the replies of models cost
 ///
-/// Every reply that a provider counted is priced once, by the list price of its day: all that sessions, branches and
-/// tags lead to, or what is on the path to `rev`. A sub-agent counts with the session that started it, unless rows
-/// are `by` agent. With a subscription, the figures are API-equivalent: what the same work costs by the API. Requests
-/// that no reply shows, such as those for summaries and titles, are a row of their own, where the client gives the
-/// sum of its requests.
+/// Every reply that a provider counted is priced once, by the list price of its day. Those are all that sessions,
+/// branches and tags lead to, or those on the path to `rev`. A sub-agent counts with the session that started it, unless
+/// rows are `by` agent. With a subscription, the figures are API-equivalent: what the same work costs by the API.
+/// Requests that no reply shows, such as those for summaries and titles, are a row of their own. They are known where
+/// the client gives the sum of its requests.
 ///
 /// Where each directory has a HEAD of its own, as in a home's repository, it counts this directory, its worktrees, and
 /// what HEAD leads to. `all` counts everything.
 ///
-/// Each row has replies, input, the part of it that came from a cache, output, and US dollars. prices.file in the
-/// configuration names a newer list, as genai-prices publishes it.
+/// Each row has replies, input, the part of it that came from a cache, output, and US dollars. The setting
+/// `prices.file` names a newer list, as genai-prices publishes it.
 ///
-/// By message, it is what each message has cost so far: the input of each request is shared over the
-/// messages that were sent in it, by their tokens; what was read from the cache is the front of them. A
+/// By message, it is what each message has cost so far. The input of each request is shared over the messages that
+/// were sent in it, by their tokens. Their front is what was read from the cache. A
 /// reply bears its output. The count says in how many requests a message had a part. By tool, the same is summed
-/// up for the results of each tool. System prompt and tools are a row of their own: as they were
-/// sent, where the client recorded that, else the least that a request had beyond its messages.
+/// up for the results of each tool. System prompt and tools are a row of their own. It is as they
+/// were sent, where the client recorded that, else the least that a request had beyond its messages.
 ///
-/// With `misses`, it is of each reply: time, input, what of it was read from the cache, what was written to
-/// the cache, what was missed, what that cost, and why. The sum of each cause comes first. Behind it are the 20 replies
+/// With `misses`, it is of each reply: time, input, what of it was read from the cache and what was written to it. Then
+/// come what was missed, what that cost, and why. The sum of each cause comes first. Behind it are the 20 replies
 /// that missed most; `limit` takes more, and 0 all. Missed is what the request before had left in the cache and this one
 /// did not read. The provider's own word for the reason comes first; then the first difference to
 /// the request before, where the client recorded both; then another model, a change of the context, or the age

@@ -227,6 +227,7 @@ mod tests {
             revs: vec!["-x".into(), ":2".into()],
             force: true,
             dry_run: false,
+            limit: None,
         };
         assert_eq!(drop.words(), ["drop", "--force", "--", "-x", ":2"]);
     }

@@ -40,9 +40,12 @@ impl ApiError {
         }
     }
 
-    /// Parameters that are not what the method takes.
+    /// The kind of parameters that are not what the method takes.
+    pub const PARAMS: &'static str = "invalid_params";
+
+    /// Parameters that are not what the method takes, each in quotes: `'to' or 'since', not both`.
     pub fn params(message: impl Into<String>) -> Self {
-        Self::new("invalid_params", Exit::Usage, message)
+        Self::new(Self::PARAMS, Exit::Usage, message)
     }
 
     /// What is not allowed here.

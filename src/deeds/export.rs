@@ -238,6 +238,9 @@ pub struct ResumeParams {
     /// Write secrets, too
     #[cfg_attr(feature = "cli", arg(long, conflicts_with = "redact"))]
     pub allow_secrets: bool,
+    /// Say what would be written where, and write nothing; the id is another one each time
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub dry_run: bool,
 }
 
 /// A session that was written.
@@ -277,7 +280,9 @@ impl ResumeParams {
         commit: &CommitHash,
     ) -> Result<(&'static Format, &'static Resume), ApiError> {
         let tool = match &self.tool {
-            Some(name) => Some(Format::named(name)?),
+            Some(name) => Some(Format::named(name).map_err(|error| {
+                ApiError::from(error).with_hint(format!("`--in {}`", resumable("`, or `--in ")))
+            })?),
             None => session_format(at.repo, commit)?,
         };
         let way = tool.and_then(|tool| Some((tool, tool.resume()?)));
@@ -343,7 +348,11 @@ impl Method for ResumeParams {
         let secrets = choice.finder(at, &[commit])?;
         let (what, way) = (self.line(), (format, how));
         let call = (what.as_str(), choice.leaving(&secrets));
-        let written = write_session(at.repo, &commit, way, &cwd, call, at.host)?;
+        let written = if self.dry_run {
+            session_forecast(at.repo, &commit, way, &cwd, call, at.host)?
+        } else {
+            write_session(at.repo, &commit, way, &cwd, call, at.host)?
+        };
         let path = written.path.display().to_string();
         let brought_in = how.brought_in_by.map(|words| [words, &[&*path]].concat());
         let commands = brought_in
@@ -384,6 +393,54 @@ pub fn write_session(
     (what, leaving): (&str, Leaving<'_>),
     host: &dyn Host,
 ) -> Result<WrittenSession, ApiError> {
+    let (new, path) = new_session((format, how), cwd, (what, leaving), host)?;
+    let ingest::Resumed {
+        bytes,
+        mut remarks,
+        files,
+    } = ingest::resume(repo, commit, &new)?;
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory).map_err(Error::io(directory))?;
+    }
+    write_new(&path, &bytes)?;
+    let dirs = host.tool_dirs()?;
+    remarks.extend(ingest::gone_files(dirs.take_along(format, &files)?));
+    Ok(WrittenSession {
+        id: new.id,
+        path,
+        remarks,
+    })
+}
+
+/// The session that [`write_session`] would write.
+///
+/// # Errors
+///
+/// As [`write_session`], but for what a disk refuses.
+fn session_forecast(
+    repo: &Repo,
+    commit: &CommitHash,
+    way: (&'static Format, &Resume),
+    cwd: &Path,
+    call: (&str, Leaving<'_>),
+    host: &dyn Host,
+) -> Result<WrittenSession, ApiError> {
+    let (new, path) = new_session(way, cwd, call, host)?;
+    let remarks = ingest::resume_forecast(repo, commit, &new)?.remarks;
+    Ok(WrittenSession {
+        id: new.id,
+        path,
+        remarks,
+    })
+}
+
+/// A session with an id of its own, and its file.
+fn new_session<'l>(
+    (format, how): (&'static Format, &Resume),
+    cwd: &Path,
+    (what, leaving): (&str, Leaving<'l>),
+    host: &dyn Host,
+) -> Result<(NewSession<'l>, PathBuf), ApiError> {
     let (now, seed) = (host.now(), host.seed()?);
     let dirs = host.tool_dirs()?;
     let new = NewSession {
@@ -402,22 +459,7 @@ pub fn write_session(
         let what = format!("HOME is not set, so {format}'s directory is not known");
         ApiError::refused(what)
     };
-    let path = path.ok_or_else(unknown)?;
-    let ingest::Resumed {
-        bytes,
-        mut remarks,
-        files,
-    } = ingest::resume(repo, commit, &new)?;
-    if let Some(directory) = path.parent() {
-        std::fs::create_dir_all(directory).map_err(Error::io(directory))?;
-    }
-    write_new(&path, &bytes)?;
-    remarks.extend(ingest::gone_files(dirs.take_along(format, &files)?));
-    Ok(WrittenSession {
-        id: new.id,
-        path,
-        remarks,
-    })
+    Ok((new, path.ok_or_else(unknown)?))
 }
 
 impl Deed for ResumeParams {

@@ -99,6 +99,9 @@ pub struct LogEntry {
     /// Who speaks in the message that it brings or is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,
+    /// Whether a client says that in the user's name.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub injected: bool,
     /// One line of that message. What somebody else wrote: escape it before it is shown.
     pub preview: String,
     /// The tool calls that this message answers, in a line; likewise.
@@ -166,6 +169,7 @@ impl LogEntry {
                 _ => None,
             },
             role: row.role.map(|role| role.as_str()),
+            injected: row.injected,
             preview: row.preview.clone(),
             answers: row.call.clone(),
             number: row.number,

@@ -20,7 +20,7 @@ use crate::ingest::{
 use crate::model::tokens::Counter;
 use crate::model::{Millis, RefName};
 use crate::render::plural;
-use crate::repo::On;
+use crate::repo::{On, Repo};
 
 /// What the option says, in short.
 #[cfg(feature = "cli")]
@@ -76,6 +76,9 @@ pub struct ImportParams {
     /// Read only what has come since the last import, where that is enough
     #[cfg_attr(feature = "cli", arg(long))]
     pub new_only: bool,
+    /// Say what would come in, and import nothing
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "onto"))]
+    pub dry_run: bool,
 }
 
 /// What came in.
@@ -135,13 +138,7 @@ impl ImportAnswer {
         let facts = |session: &ImportedSession| ImportedFacts {
             name: session.name.to_string(),
             format: report.format.name,
-            outcome: match session.outcome {
-                Outcome::New => "new",
-                Outcome::Grown => "grown",
-                Outcome::Unchanged => "unchanged",
-                Outcome::Rewritten => "rewritten",
-                Outcome::Elsewhere => "elsewhere",
-            },
+            outcome: relation(session.outcome),
             title: session.end.title.clone(),
             messages: session.messages,
             new_commits: session.new_commits,
@@ -158,7 +155,71 @@ impl ImportAnswer {
     }
 }
 
+/// How a session relates to what was here, in a word.
+fn relation(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::New => "new",
+        Outcome::Grown => "grown",
+        Outcome::Unchanged => "unchanged",
+        Outcome::Rewritten => "rewritten",
+        Outcome::Elsewhere => "elsewhere",
+    }
+}
+
 impl ImportParams {
+    /// What would come in. A session whose secrets were left out before is compared without them.
+    fn forecast(self, at: &mut At<'_>) -> Result<ImportAnswer, ApiError> {
+        let mut answer = self.forecast_of(at)?;
+        let is_other = |facts: &ImportedFacts| facts.outcome == relation(Outcome::Rewritten);
+        if !self.redact && ingest::redacts(at.repo)? && answer.sessions.iter().any(is_other) {
+            let redacted = Self {
+                redact: true,
+                ..self
+            };
+            let redacted = redacted.forecast_of(at)?.sessions;
+            let others = answer.sessions.iter_mut().filter(|facts| is_other(facts));
+            for facts in others {
+                let same = redacted.iter().find(|it| it.name == facts.name);
+                if let Some(same) = same.filter(|it| !is_other(it)) {
+                    *facts = same.clone();
+                }
+            }
+        }
+        Ok(answer)
+    }
+
+    /// All of it comes to a repository in memory, and is compared with what is here.
+    fn forecast_of(&self, at: &mut At<'_>) -> Result<ImportAnswer, ApiError> {
+        let scratch = Repo::ephemeral()?;
+        for (key, value) in at.repo.config()?.iter() {
+            scratch.set_config(key, Some(value))?;
+        }
+        let mut sessions = Vec::new();
+        let params = Self {
+            dry_run: false,
+            new_only: false,
+            ..self.clone()
+        };
+        let mut answer = {
+            let (goes_on, is_cancelled) = (&mut at.goes_on, &at.is_cancelled);
+            let mut there = At {
+                goes_on: Box::new(goes_on),
+                is_cancelled: Box::new(is_cancelled),
+                ..At::new(&scratch, On::Head, at.host)
+            };
+            params.take_all(&mut there, &mut |session| sessions.push(session.clone()))?
+        };
+        for facts in answer.sessions.iter_mut().chain(&mut answer.agents) {
+            let is_it = |session: &&ImportedSession| session.name.as_str() == facts.name;
+            if let Some(session) = sessions.iter().find(is_it) {
+                let (outcome, new) = ingest::forecast(at.repo, &scratch, session)?;
+                (facts.outcome, facts.new_commits) = (relation(outcome), new);
+            }
+            (facts.commit, facts.branch, facts.follows) = (None, None, false);
+        }
+        Ok(answer)
+    }
+
     /// The format that is named.
     ///
     /// # Errors
@@ -320,6 +381,7 @@ impl Method for ImportParams {
         let what = match self {
             _ if self.paths.is_empty() => "'paths' says what comes in",
             _ if self.branch.is_some() && self.onto.is_some() => "'as' or 'onto', not both",
+            _ if self.dry_run && self.onto.is_some() => "'dry_run' or 'onto', not both",
             _ => return Ok(()),
         };
         Err(ApiError::params(what))
@@ -330,6 +392,20 @@ impl Method for ImportParams {
     }
 
     fn act(self, at: &mut At<'_>) -> Result<ImportAnswer, ApiError> {
+        match self.dry_run {
+            true => self.forecast(at),
+            false => self.take_all(at, &mut |_| {}),
+        }
+    }
+}
+
+impl ImportParams {
+    /// Takes all files in; each session that came is told.
+    fn take_all(
+        &self,
+        at: &mut At<'_>,
+        came: &mut dyn FnMut(&ImportedSession),
+    ) -> Result<ImportAnswer, ApiError> {
         let files = self.files(at)?;
         if self.branch.is_some() && files.len() > 1 {
             let what = "'as' names the branch of one session, and there are several";
@@ -348,7 +424,7 @@ impl Method for ImportParams {
         let mut appended = 0;
         let (command, now) = (self.command(&files), at.host.now());
         for (file, is_named) in &files {
-            let report = match take_in(at, file, &self, (&command, now))? {
+            let report = match take_in(at, file, self, (&command, now))? {
                 Ok(report) => report,
                 Err(error) if is_passed(*is_named, &error) => {
                     answer.passed_over.push(file.display().to_string());
@@ -357,6 +433,11 @@ impl Method for ImportParams {
                 Err(error) => return Err(error.into()),
             };
             answer.add((files.len() > 1).then_some(&**file), &report);
+            let kin = report.kin.iter().map(|(_, report)| report);
+            let reports = std::iter::once(&report.own).chain(kin);
+            reports
+                .flat_map(|report| &report.sessions)
+                .for_each(&mut *came);
             if let Some(onto) = &self.onto {
                 let branch = RefName::branch(onto)?;
                 let what = format!("import --onto {onto}");

@@ -11,8 +11,10 @@ use super::audit::hide_of;
 use super::{ApiError, At, Method};
 use crate::context::OrderEntry;
 use crate::hash::CommitHash;
+use crate::model::call::Brief;
+use crate::model::pairs::{Links, Pairs};
 use crate::model::pattern::Pattern;
-use crate::model::{EntryId, Message, Operation, Part, Role, call, preview};
+use crate::model::{EntryId, Message, Operation, Part, Role, call, uses};
 use crate::query::{FindOptions, SearchOptions};
 use crate::render::edit::{Edits, changed_files};
 
@@ -478,14 +480,12 @@ impl Method for DidParams {
 impl DidParams {
     /// The calls that are meant, of the message at `place`, with what came of them.
     fn acts(&self, around: &[ReadMessage], place: usize, text: &str) -> Vec<Act> {
-        let own = &around[place];
-        let wanted: Vec<(usize, &Part)> = if self.error.is_some() {
-            let answered: Vec<&str> = own.message.results().collect();
-            let before = around[..place].iter().enumerate().rev();
-            let calls =
-                before.flat_map(|(at, read)| read.message.parts.iter().map(move |part| (at, part)));
-            let is_answered = |(_, part): &(usize, &Part)| matches!(part, Part::ToolCall { id, .. } if answered.contains(&id.as_str()));
-            calls.filter(is_answered).collect()
+        let links: Vec<Links> = around.iter().map(|it| Links::of(&it.message)).collect();
+        let pairs = Pairs::new(&links);
+        let wanted: Vec<(usize, usize)> = if self.error.is_some() {
+            let pairs = pairs.pairs().iter().rev();
+            let answered = pairs.filter(|pair| pair.result.0 == place);
+            answered.map(|pair| pair.call).collect()
         } else {
             let is_meant = |part: &&Part| match part {
                 Part::ToolCall { arguments, .. } => {
@@ -498,16 +498,13 @@ impl DidParams {
                 }
                 _ => false,
             };
-            own.message
-                .parts
-                .iter()
-                .filter(is_meant)
-                .map(|part| (place, part))
-                .collect()
+            let calls = calls(&around[place].message).enumerate();
+            let meant = calls.filter(|(_, part)| is_meant(part));
+            meant.map(|(nth, _)| (place, nth)).collect()
         };
         wanted
             .into_iter()
-            .filter_map(|(at, part)| act(around, at, part))
+            .filter_map(|call| act(around, call, &pairs))
             .collect()
     }
 
@@ -532,28 +529,32 @@ fn holds(all: &str, text: &str) -> bool {
     all.to_lowercase().contains(&text.to_lowercase())
 }
 
-/// A call of the message at `at`, with what came of it.
-fn act(around: &[ReadMessage], at: usize, part: &Part) -> Option<Act> {
+/// The calls of a message.
+fn calls(message: &Message) -> impl Iterator<Item = &Part> {
+    let parts = message.parts.iter();
+    parts.filter(|part| matches!(part, Part::ToolCall { .. }))
+}
+
+/// The call of a message, by the places of both, with what came of it.
+fn act(around: &[ReadMessage], (at, nth): (usize, usize), pairs: &Pairs) -> Option<Act> {
     let Part::ToolCall {
-        id,
-        name,
-        arguments,
-        ..
-    } = part
+        name, arguments, ..
+    } = calls(&around[at].message).nth(nth)?
     else {
         return None;
     };
     let behind = || around[at + 1..].iter();
-    let result = behind()
-        .flat_map(|read| &read.message.parts)
-        .find_map(|part| match part {
+    let pair = pairs.pairs().iter().find(|pair| pair.call == (at, nth));
+    let result = pair.and_then(|pair| {
+        let parts = around[pair.result.0].message.parts.iter();
+        let mut results = parts.filter_map(|part| match part {
             Part::ToolResult {
-                call,
-                content,
-                is_error,
-            } if call == id => Some((content, *is_error)),
+                content, is_error, ..
+            } => Some((content, *is_error)),
             _ => None,
         });
+        results.nth(pair.result.1)
+    });
     let text = |content: &Vec<Part>| {
         let texts = content.iter().filter_map(|part| match part {
             Part::Text { text } => Some(text.trim()),
@@ -566,11 +567,11 @@ fn act(around: &[ReadMessage], at: usize, part: &Part) -> Option<Act> {
     Some(Act {
         id: around[at].id.clone(),
         time_ms: around[at].time_ms,
-        call: call::summary(name, arguments),
+        call: Brief::of(name, arguments).line(None),
         lines: edits.map(|edits| edits.tally()),
         result: result.map(|(content, _)| ending(&text(content))),
         is_error: result.is_some_and(|(_, is_error)| is_error),
-        next: next.map(|read| preview(&read.message)),
+        next: next.map(|read| uses::line(&read.message)),
         directory: None,
     })
 }

@@ -1,5 +1,7 @@
 //! What a model would be sent at a commit.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +14,8 @@ use crate::formats::shared::sent::{Lack, Proof, short};
 use crate::formats::{Format, may_cite};
 use crate::hash::CommitHash;
 use crate::ingest::{as_running, said, said_citing, sent};
-use crate::model::{Message, Role, Settings};
+use crate::model::pairs::{Links, Pairs};
+use crate::model::{Message, Priority, Role, Settings};
 use crate::query::{AnsweredRequest, answered_request, newest_request, standing};
 use crate::repo::{Repo, Stored};
 
@@ -313,6 +316,7 @@ fn made_of(
 Example:
   tract compile --format anthropic > request.json
   tract compile a1b2c3d --format text | less     as it was then
+  tract compile --last 10 --without-thinking     the newest ten messages; nothing is committed
   tract compile --for :-1 --request              what the last reply answered, with model and tools
   tract compile --for :-1 --verify               whether that is what was sent")
 )]
@@ -334,13 +338,26 @@ pub struct CompileParams {
     /// Add model, limits and tools, from the settings
     #[cfg_attr(feature = "cli", arg(long))]
     pub request: bool,
+    /// Only the newest N messages, with the calls that their results answer; system and pinned messages stay
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "N", conflicts_with_all = ["reply", "request"])
+    )]
+    pub last: Option<usize>,
+    /// Leave the model's thinking out
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with_all = ["reply", "request"]))]
+    pub without_thinking: bool,
     /// Fail if anything has to be repaired
     #[cfg_attr(feature = "cli", arg(long))]
     pub strict: bool,
     /// Say whether the recorded request is what was sent
     #[cfg_attr(
         feature = "cli",
-        arg(long, requires = "reply", conflicts_with_all = ["format", "request", "strict"])
+        arg(
+            long,
+            requires = "reply",
+            conflicts_with_all = ["format", "request", "strict", "last", "without_thinking"]
+        )
     )]
     pub verify: bool,
 }
@@ -445,6 +462,19 @@ impl CompileParams {
             whole_request: self.request,
             strict: self.strict,
         };
+        if self.last.is_some() || self.without_thinking {
+            let (payload, notices) = self.excerpt(at.repo, &commit, &options)?;
+            return Ok(CompiledRequest {
+                requested: Requested {
+                    payload,
+                    notices,
+                    is_recorded: false,
+                },
+                commit,
+                provider: options.provider,
+                verified: None,
+            });
+        }
         let of_reply = (reply.as_ref().map(|(reply, _)| reply), recorded);
         Ok(CompiledRequest {
             requested: requested(at.repo, &commit, of_reply, &options)?,
@@ -452,6 +482,46 @@ impl CompileParams {
             provider: options.provider,
             verified,
         })
+    }
+}
+
+impl CompileParams {
+    /// The request of some of the messages, or of less of each.
+    fn excerpt(
+        &self,
+        repo: &Repo,
+        commit: &CommitHash,
+        options: &RequestOptions,
+    ) -> Result<(String, Vec<String>)> {
+        let context = repo.context(commit)?;
+        let settings = repo.settings(&context)?;
+        let mut messages = repo.messages(&context)?;
+        if let Some(last) = self.last {
+            let links: Vec<Links> = messages.iter().map(Links::of).collect();
+            let pairs = Pairs::new(&links);
+            let first = messages.len().saturating_sub(last);
+            let called = (first..messages.len()).flat_map(|at| pairs.group_of(at));
+            let called: HashSet<usize> = called.copied().collect();
+            let mut at = 0..;
+            messages.retain(|message| {
+                let at = at.next().unwrap_or_default();
+                let is_pinned = context.entries[at].priority == Priority::Pinned;
+                at >= first || called.contains(&at) || is_pinned || message.role.is_system()
+            });
+        }
+        if self.without_thinking {
+            for message in &mut messages {
+                message.parts.retain(|part| !part.is_thinking());
+            }
+            messages.retain(|message| !message.parts.is_empty());
+        }
+        let contents = Contents::new();
+        let mut making = Compiling::new(&contents, &settings, options);
+        making.by_types();
+        messages.into_iter().for_each(|message| making.add(message));
+        let made = making.finish()?;
+        let notices = made.notices.iter().map(ToString::to_string);
+        Ok((made.payload, notices.collect()))
     }
 }
 
@@ -463,6 +533,11 @@ impl Method for CompileParams {
     fn check(&self) -> Result<(), ApiError> {
         let what = match self {
             _ if self.reply.is_some() && self.rev.is_some() => "'rev' or 'for', not both",
+            _ if (self.last.is_some() || self.without_thinking)
+                && (self.reply.is_some() || self.request) =>
+            {
+                "'last' and 'without_thinking' go with neither 'for' nor 'request'"
+            }
             _ if !self.verify => return Ok(()),
             _ if self.reply.is_none() => "'verify' is about the request that 'for' names",
             _ if self.format.is_some() || self.request || self.strict => {

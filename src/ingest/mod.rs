@@ -17,6 +17,7 @@ pub mod family;
 mod file;
 mod file_along;
 mod file_lines;
+mod forecast;
 mod growth;
 mod held;
 mod import;
@@ -62,6 +63,7 @@ pub use export::{ExportOptions, Exported, export, session_format, session_meant}
 pub use family::{FamilyReport, import_family};
 pub use file::{FileInput, stamp};
 pub use file_along::{FileAlong, gone_files};
+pub use forecast::forecast;
 pub use growth::{file_of, has_changed, known_stamp, last_taken_in};
 pub use held::{
     HeldSession, followed_files, gc_forecast_of, gone_sessions, held, let_go, let_go_forecast,
@@ -77,7 +79,7 @@ pub use replay::{
     Conversation, PartSize, Player, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,
 };
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
-pub use resume::{NewSession, Resumed, checked_out, moved_to, resume};
+pub use resume::{NewSession, Resumed, checked_out, moved_to, resume, resume_forecast};
 pub use running::as_running;
 pub use sifted::{Sifted, SiftedMessage, sift};
 pub use slices::Waiting;

@@ -71,79 +71,7 @@ pub struct Resumed {
 ///
 /// [`Error::Leaks`] where it would hold secrets and they are refused; and the store's.
 pub fn resume(repo: &Repo, commit: &CommitHash, session: &NewSession<'_>) -> Result<Resumed> {
-    let resumed = {
-        let view = repo.store.read()?;
-        let context = load::context(&*view, commit)?;
-        let path = view.ancestors(commit, None, usize::MAX)?;
-        let mut messages = outgoing(&*view, &context, &path, session.format, Kept::Any)?;
-        let thoughts = without_lost_thoughts(&*view, &context, &mut messages)?;
-        let from = session_of(&*view, commit)?;
-        let tool = from.as_ref().and_then(|(name, _)| name.as_session());
-        let native = tool.is_some_and(|(tool, _)| tool == session.format.name);
-        without_room_taken(&context, &path, &mut messages);
-        // Another tool's base prompt and permissions are not this one's.
-        let other = tool.and_then(|(tool, _)| Format::named(tool).ok());
-        let is_others = !native && other.is_some_and(|other| other.home.is_some());
-        let mut stays = Vec::with_capacity(messages.len());
-        for (entry, message) in context.entries.iter().zip(&messages) {
-            let whose = if message.message.role.is_system() {
-                tool_of(&*view, &entry.id.commit)?.map_or(is_others, |tool| {
-                    tool != session.format && tool.home.is_some()
-                })
-            } else {
-                false
-            };
-            stays.push(!whose);
-        }
-        let left_out = stays.iter().filter(|stays| !**stays).count();
-        let mut stays = stays.into_iter();
-        messages.retain(|_| stays.next().unwrap_or(true));
-        let unpaired = without_unpaired(&mut messages);
-        let state = match &from {
-            Some((name, _)) if native => state(&*view, &path, session.format, name)?,
-            _ => Vec::new(),
-        };
-        let own = from.as_ref().and_then(|(_, row)| row.cwd.as_deref());
-        let elsewhere = own.is_some_and(|own| own != session.cwd && Path::new(own).is_dir());
-        let title = match from.and_then(|(_, row)| row.title) {
-            Some(title) => Some(title),
-            None => first_prompt(&*view, &path)?,
-        };
-        let document = Document {
-            session_id: session.id.clone(),
-            cwd: session.cwd.clone(),
-            now: Some(session.now),
-            settings: load::settings(&*view, &context)?,
-            title,
-            native,
-            opening: opening(&*view, &path, session.format)?,
-            provider: session.provider.clone(),
-            state: state.iter().map(|known| known.record.clone()).collect(),
-            elsewhere,
-            is_whole: is_whole(&*view, &path, &context, session.format)?,
-            fresh: true,
-            seed: session.seed,
-            ..Document::default()
-        };
-        let mut bytes = Vec::new();
-        let mut remarks = session.format.writer()?(Export::of(&messages, &document, &mut bytes))?;
-        bytes = guarded(&*view, commit, bytes, session.leaving)?;
-        remarks.extend(thoughts.into_iter().chain(unpaired));
-        remarks.extend(without_citations(session.format, &messages));
-        match left_out {
-            0 => {}
-            1 => remarks.push("1 system message of the other tool left out".to_owned()),
-            count => remarks.push(format!(
-                "{count} system messages of the other tool left out"
-            )),
-        }
-        let files = files_along(&state, session);
-        Resumed {
-            bytes,
-            remarks,
-            files,
-        }
-    };
+    let resumed = resume_forecast(repo, commit, session)?;
     let mut read = Contents::default();
     (session.format.read)(Source {
         stem: &session.id,
@@ -159,6 +87,89 @@ pub fn resume(repo: &Repo, commit: &CommitHash, session: &NewSession<'_>) -> Res
     tx.put_resumed(session.format.name, &session.id, &row)?;
     tx.commit()?;
     Ok(resumed)
+}
+
+/// The session file that [`resume`] would make; nothing is remembered.
+///
+/// # Errors
+///
+/// As [`resume`].
+pub fn resume_forecast(
+    repo: &Repo,
+    commit: &CommitHash,
+    session: &NewSession<'_>,
+) -> Result<Resumed> {
+    let view = repo.store.read()?;
+    let context = load::context(&*view, commit)?;
+    let path = view.ancestors(commit, None, usize::MAX)?;
+    let mut messages = outgoing(&*view, &context, &path, session.format, Kept::Any)?;
+    let thoughts = without_lost_thoughts(&*view, &context, &mut messages)?;
+    let from = session_of(&*view, commit)?;
+    let tool = from.as_ref().and_then(|(name, _)| name.as_session());
+    let native = tool.is_some_and(|(tool, _)| tool == session.format.name);
+    without_room_taken(&context, &path, &mut messages);
+    // Another tool's base prompt and permissions are not this one's.
+    let other = tool.and_then(|(tool, _)| Format::named(tool).ok());
+    let is_others = !native && other.is_some_and(|other| other.home.is_some());
+    let mut stays = Vec::with_capacity(messages.len());
+    for (entry, message) in context.entries.iter().zip(&messages) {
+        let whose = if message.message.role.is_system() {
+            tool_of(&*view, &entry.id.commit)?.map_or(is_others, |tool| {
+                tool != session.format && tool.home.is_some()
+            })
+        } else {
+            false
+        };
+        stays.push(!whose);
+    }
+    let left_out = stays.iter().filter(|stays| !**stays).count();
+    let mut stays = stays.into_iter();
+    messages.retain(|_| stays.next().unwrap_or(true));
+    let unpaired = without_unpaired(&mut messages);
+    let state = match &from {
+        Some((name, _)) if native => state(&*view, &path, session.format, name)?,
+        _ => Vec::new(),
+    };
+    let own = from.as_ref().and_then(|(_, row)| row.cwd.as_deref());
+    let elsewhere = own.is_some_and(|own| own != session.cwd && Path::new(own).is_dir());
+    let title = match from.and_then(|(_, row)| row.title) {
+        Some(title) => Some(title),
+        None => first_prompt(&*view, &path)?,
+    };
+    let document = Document {
+        session_id: session.id.clone(),
+        cwd: session.cwd.clone(),
+        now: Some(session.now),
+        settings: load::settings(&*view, &context)?,
+        title,
+        native,
+        opening: opening(&*view, &path, session.format)?,
+        provider: session.provider.clone(),
+        state: state.iter().map(|known| known.record.clone()).collect(),
+        elsewhere,
+        is_whole: is_whole(&*view, &path, &context, session.format)?,
+        fresh: true,
+        seed: session.seed,
+        ..Document::default()
+    };
+    let mut bytes = Vec::new();
+    let mut remarks = session.format.writer()?(Export::of(&messages, &document, &mut bytes))?;
+    bytes = guarded(&*view, commit, bytes, session.leaving)?;
+    remarks.extend(thoughts.into_iter().chain(unpaired));
+    remarks.extend(without_citations(session.format, &messages));
+    match left_out {
+        0 => {}
+        1 => remarks.push("1 system message of the other tool left out".to_owned()),
+        count => remarks.push(format!(
+            "{count} system messages of the other tool left out"
+        )),
+    }
+    let files = files_along(&state, session);
+    Ok(Resumed {
+        bytes,
+        remarks,
+        files,
+    })
 }
 
 /// The directory to which the session of a commit had moved by then, where its tool's records say so. Any text.

@@ -209,6 +209,72 @@ proptest! {
     }
 }
 
+/// What moves refs, and what takes moves back.
+#[derive(Clone, Debug)]
+enum Walk {
+    Do(Step),
+    Undo,
+    Redo,
+    To(prop::sample::Index),
+}
+
+fn walk() -> impl Strategy<Value = Walk> {
+    prop_oneof![
+        5 => step().prop_map(Walk::Do),
+        3 => Just(Walk::Undo),
+        2 => Just(Walk::Redo),
+        2 => any::<prop::sample::Index>().prop_map(Walk::To),
+    ]
+}
+
+proptest! {
+    #![proptest_config(crate::conditions::laws(256))]
+
+    /// Right after an operation is a place to go back to, whether it did something, undid it or did it again; and one
+    /// redo leads from there to where one was.
+    #[test]
+    fn undo_leads_to_right_after_every_operation(walks in prop::collection::vec(walk(), 1..40)) {
+        let repo = super::repository();
+        // The state of the refs after each operation.
+        let mut after: Vec<(u64, State)> = Vec::new();
+        for (at, walk) in walks.iter().enumerate() {
+            let now = Millis(at as i64);
+            let before = state(&repo);
+            match walk {
+                Walk::Do(step) => take(&repo, step, now.0)?,
+                Walk::Undo => match repo.undo(None, now) {
+                    Ok(_) => {}
+                    Err(Error::NothingToUndo) => continue,
+                    Err(error) => return Err(TestCaseError::fail(error.to_string())),
+                },
+                Walk::Redo => match repo.redo(now) {
+                    Ok(_) => {}
+                    Err(Error::NothingToRedo { .. }) => continue,
+                    Err(error) => return Err(TestCaseError::fail(error.to_string())),
+                },
+                Walk::To(_) if after.is_empty() => continue,
+                Walk::To(point) => {
+                    let (id, then) = &after[point.index(after.len())];
+                    match repo.undo_to(UndoTo::point(UndoPoint::After(*id)), now) {
+                        Ok(_) => {
+                            prop_assert_eq!(&state(&repo), then, "after #{}", id);
+                            repo.redo(now).expect("one redo takes it back");
+                            prop_assert_eq!(&state(&repo), &before);
+                            repo.undo_to(UndoTo::point(UndoPoint::After(*id)), now).expect("and once more");
+                        }
+                        Err(Error::NothingToUndo) => {}
+                        Err(error) => return Err(TestCaseError::fail(error.to_string())),
+                    }
+                    prop_assert_eq!(&state(&repo), then, "after #{}", id);
+                }
+            }
+            let newest = repo.operations(1).expect("listed");
+            after.extend(newest.first().map(|one| (one.operation.id, state(&repo))));
+        }
+        repo.second_reading()?;
+    }
+}
+
 #[test]
 fn an_operation_by_its_number_only_while_its_refs_stay() {
     let repo = super::repository();
@@ -248,7 +314,7 @@ fn an_operation_by_its_number_only_while_its_refs_stay() {
 }
 
 #[test]
-fn undo_to_a_point_needs_one_that_is_there_and_not_undone() {
+fn undo_to_a_point_needs_one_that_is_there() {
     let repo = super::repository();
     for (at, text) in ["one", "two", "three"].into_iter().enumerate() {
         let draft = Draft::append(Message::text(Role::User, text));
@@ -269,14 +335,15 @@ fn undo_to_a_point_needs_one_that_is_there_and_not_undone() {
             .len(),
         2
     );
-    assert!(matches!(
-        to(UndoPoint::After(2)),
-        Err(Error::NotUndoable { id: 2, .. })
-    ));
-    assert!(matches!(
-        to(UndoPoint::Before(Millis(11))),
-        Err(Error::NothingToUndo)
-    ));
+    // Back to where the second was done, by doing it again.
+    let again = to(UndoPoint::After(2)).expect("done again").operations;
+    let again: Vec<_> = again
+        .iter()
+        .map(|one| (one.operation.id, one.undone))
+        .collect();
+    assert_eq!(again, [(2, false)]);
+    assert!(matches!(to(UndoPoint::After(2)), Err(Error::NothingToUndo)));
+    repo.redo(Millis(99)).expect("taken back");
     // One more undo goes further back; the redoes take both back, each at once.
     repo.undo(None, Millis(99)).expect("undone");
     assert_eq!(repo.redo(Millis(99)).expect("done again").len(), 1);

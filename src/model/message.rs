@@ -344,6 +344,21 @@ impl Part {
         Self::Text { text: text.into() }
     }
 
+    /// Whether it is the model's reasoning, readable or sealed for its provider alone.
+    pub fn is_thinking(&self) -> bool {
+        #[derive(Deserialize)]
+        struct Kind {
+            r#type: String,
+        }
+        match self {
+            Self::Thinking { .. } => true,
+            Self::Opaque { data, .. } => serde_json::from_str::<Kind>(data).is_ok_and(|kind| {
+                ["redacted_thinking", "thinking", "reasoning"].contains(&&*kind.r#type)
+            }),
+            _ => false,
+        }
+    }
+
     /// What a model thought, with what its provider needs to accept it back.
     pub fn thinking(text: String, signature: Option<String>, provider: Option<&str>) -> Self {
         Self::Thinking {

@@ -3,7 +3,7 @@
 //! The pair rule: a result pairs with the nearest earlier unanswered call of its id. Ids may
 //! repeat; a result with no such call is unpaired and blocks nothing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use crate::model::Message;
 
@@ -51,6 +51,65 @@ pub(crate) fn answered<C>(waiting: &mut Vec<C>, message_of: impl Fn(&C) -> usize
         .iter()
         .position(|call| message_of(call) == nearest)?;
     Some(waiting.remove(first))
+}
+
+/// The calls that the results of one message answer, looked for from there back: messages are told newest first. The same
+/// rule, for whoever has not read all that came before.
+pub(crate) struct Sought {
+    /// By their ids.
+    open: HashMap<String, Open>,
+}
+
+/// Results of one id that wait for their calls.
+#[derive(Default)]
+struct Open {
+    /// The results that are sought for, in order.
+    sought: VecDeque<usize>,
+    /// How many later results take the next calls first.
+    others: usize,
+}
+
+impl Sought {
+    /// For results that answer these ids, in order.
+    pub(crate) fn of<'r>(results: impl IntoIterator<Item = &'r str>) -> Self {
+        let mut open: HashMap<String, Open> = HashMap::new();
+        for (at, id) in results.into_iter().enumerate() {
+            open.entry(id.to_owned()).or_default().sought.push_back(at);
+        }
+        Self { open }
+    }
+
+    /// Whether all are found.
+    pub(crate) fn is_done(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Takes the next earlier message, by the ids of its calls and of its results; tells of each result that one of its
+    /// calls answers to, and of which.
+    pub(crate) fn before<'m>(
+        &mut self,
+        calls: impl IntoIterator<Item = &'m str>,
+        results: impl IntoIterator<Item = &'m str>,
+        mut found: impl FnMut(usize, usize),
+    ) {
+        for (nth, id) in calls.into_iter().enumerate() {
+            let Some(open) = self.open.get_mut(id) else {
+                continue;
+            };
+            // Those between took the first calls of this message.
+            if open.others > 0 {
+                open.others -= 1;
+            } else if let Some(result) = open.sought.pop_front() {
+                found(result, nth);
+            }
+        }
+        self.open.retain(|_, open| !open.sought.is_empty());
+        for id in results {
+            if let Some(open) = self.open.get_mut(id) {
+                open.others += 1;
+            }
+        }
+    }
 }
 
 impl Pairs {
@@ -173,6 +232,41 @@ mod tests {
         let pair = |call, result| Pair { call, result };
         let paired = [pair((1, 0), (2, 0)), pair((0, 0), (3, 0))];
         assert_eq!(pairs.pairs(), paired);
+    }
+
+    proptest::proptest! {
+        /// From a result back the same call is found as from the first message on.
+        #[test]
+        fn a_call_is_found_from_its_result_back(
+            ids in proptest::collection::vec(
+                (
+                    proptest::collection::vec(0_u8..3, 0..3),
+                    proptest::collection::vec(0_u8..3, 0..3),
+                ),
+                1..12,
+            ),
+        ) {
+            let name = |ids: &[u8]| ids.iter().map(|id| id.to_string()).collect();
+            let all: Vec<Links> = ids
+                .iter()
+                .map(|(calls, results)| Links { calls: name(calls), results: name(results) })
+                .collect();
+            let mut found = Vec::new();
+            for (at, one) in all.iter().enumerate() {
+                let mut sought = Sought::of(one.results.iter().map(String::as_str));
+                for (before, earlier) in all[..at].iter().enumerate().rev() {
+                    let (calls, results) = (&earlier.calls, &earlier.results);
+                    sought.before(
+                        calls.iter().map(String::as_str),
+                        results.iter().map(String::as_str),
+                        |result, call| found.push(Pair { call: (before, call), result: (at, result) }),
+                    );
+                }
+            }
+            found.sort_by_key(|pair| pair.result);
+            let pairs = Pairs::new(&all);
+            proptest::prop_assert_eq!(pairs.pairs(), found.as_slice());
+        }
     }
 
     #[test]

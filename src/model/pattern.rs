@@ -7,8 +7,9 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Hir, HirKind};
 
 use crate::error::{Error, Result};
-use crate::model::Message;
+use crate::model::call::Brief;
 use crate::model::searched::{Literals, searched};
+use crate::model::{Message, Part};
 
 /// What a compiled regular expression may take, in bytes; what it takes while it runs is limited
 /// likewise. It is the crate's own default, stated since a pattern may come from anywhere.
@@ -30,6 +31,38 @@ pub struct MatchedLine {
     pub text: String,
     /// Where it matches, in bytes; a match that goes on in the next line ends with this one.
     pub matches: Vec<Range<usize>>,
+}
+
+impl MatchedLine {
+    /// The same of the message that it stands in: the beginning of a call as the call is told everywhere, where that has all
+    /// that matched.
+    pub(crate) fn in_brief(self, message: &Message) -> Self {
+        let Some(Part::ToolCall {
+            name, arguments, ..
+        }) = message.parts.get(self.part)
+        else {
+            return self;
+        };
+        let begins = self.text.strip_prefix(name.as_str());
+        if !begins.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')) {
+            return self;
+        }
+        let text = Brief::of(name, arguments).whole();
+        let mut from = 0;
+        let mut matches = Vec::with_capacity(self.matches.len());
+        for found in &self.matches {
+            let Some(at) = text[from..].find(&self.text[found.clone()]) else {
+                return self;
+            };
+            matches.push(from + at..from + at + found.len());
+            from += at + found.len();
+        }
+        Self {
+            text,
+            matches,
+            part: self.part,
+        }
+    }
 }
 
 impl Pattern {

@@ -115,9 +115,35 @@ pub fn typed_command(text: &str) -> Option<String> {
     Some(format!("{name} {arguments}").trim_end().to_owned())
 }
 
-/// How a prompt begins that stands for a session's title: of a command what was typed.
+/// How a prompt begins that stands for a session's title: of a command what was typed, and of what a client wrote its
+/// words without its tags.
 pub fn as_title(preview: &str) -> String {
-    typed_command(preview).unwrap_or_else(|| preview.to_owned())
+    match typed_command(preview) {
+        // The preview ends within the name.
+        Some(command) if command != "/…" => command,
+        _ if preview.starts_with(COMMAND) || CLIENTS.iter().any(|it| preview.starts_with(it)) => {
+            without_tags(preview)
+        }
+        _ => preview.to_owned(),
+    }
+}
+
+/// A text without the tags in it.
+fn without_tags(text: &str) -> String {
+    let mut words = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('<') {
+        let is_tag = tag(&rest[before.len()..]).is_some() || behind.starts_with('/');
+        words += before;
+        words += if is_tag { " " } else { "<" };
+        rest = match behind.split_once('>') {
+            Some((_, after)) if is_tag => after,
+            None if is_tag => "",
+            _ => behind,
+        };
+    }
+    words += rest;
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The name of the tag that a text begins with.
@@ -280,6 +306,14 @@ mod tests {
             ),
             // A preview ends somewhere.
             (format!("{command} <command-args>all of"), "/mill all of"),
+            (
+                "<command-message>mill is running…</command-message> <command-name>/…".to_owned(),
+                "mill is running… /…",
+            ),
+            (
+                "<local-command-caveat>Caveat: a < b</local-command-caveat>".to_owned(),
+                "Caveat: a < b",
+            ),
             ("Mend the <mill>.".to_owned(), "Mend the <mill>."),
         ] {
             assert_eq!(as_title(&preview), title, "{preview}");

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::call::Brief;
 use crate::model::pairs::Links;
-use crate::model::preview::one_line;
+use crate::model::preview::{one_line, preview};
 use crate::model::{Message, PREVIEW_BYTES, Part};
 
 /// The calls that a message makes and the calls that it answers.
@@ -111,6 +111,15 @@ pub fn answered(calls: &[ToolUse]) -> Option<String> {
         0 => first.line.clone(),
         more => format!("{} (+{more})", first.line),
     })
+}
+
+/// The line that tells a message from others, a call in brief.
+pub(crate) fn line(message: &Message) -> String {
+    let uses = ToolUses::of(message);
+    in_brief(
+        preview(message),
+        uses.as_ref().and_then(|uses| uses.calls.first()),
+    )
 }
 
 /// The line that tells a message from others; where that is the summary of its first call, the call in brief.

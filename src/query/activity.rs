@@ -10,7 +10,8 @@ use super::cost::{NewPath, Paths, each_of};
 use crate::error::{Error, Result};
 use crate::formats::Format;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Encoding, Message, Millis, Part, RefName, Role};
+use crate::model::pairs::{Links, Pairs};
+use crate::model::{Encoding, Message, Millis, Part, RefName, Role, ToolUses};
 use crate::query::file_edits::{CalledEdit, EditOutcome, EditsOfCall};
 use crate::repo::copies::Copies;
 use crate::repo::starters::Starters;
@@ -181,8 +182,10 @@ fn told(
     let replied = replied(view, path, &listed)?;
     let mut last_time = before.and_then(|row| row.commit.time);
     let mut prompt = None;
-    for page in listed.chunks(BODIES).zip(typed.chunks(BODIES)) {
-        let (page, typed) = page;
+    for (from, (page, typed)) in (0..)
+        .step_by(BODIES)
+        .zip(listed.chunks(BODIES).zip(typed.chunks(BODIES)))
+    {
         let calling = page.iter().filter_map(|one| one.said.as_ref());
         let calling: Vec<ContentHash> = calling
             .filter(|said| said.calls > 0)
@@ -190,7 +193,7 @@ fn told(
             .collect();
         let bodies = load::contents(view, &calling)?;
         let bodies: HashMap<ContentHash, Message> = calling.into_iter().zip(bodies).collect();
-        for (one, is_prompt) in page.iter().zip(typed) {
+        for (at, (one, is_prompt)) in (from..).zip(page.iter().zip(typed)) {
             let Some(said) = &one.said else { continue };
             let (time, is_prompt) = (one.row.commit.time, *is_prompt);
             let whole = replied.get(&one.row.hash).copied().or(time);
@@ -209,16 +212,17 @@ fn told(
             let called = bodies.get(&said.hash).map_or(&[][..], |body| &body.parts);
             let calls = called.iter().filter_map(|part| match part {
                 Part::ToolCall {
-                    id,
-                    name,
-                    arguments,
-                    ..
-                } => Some(CallRow {
-                    tool: name.clone(),
-                    outcome: outcomes.get(id).copied().unwrap_or(EditOutcome::Unanswered),
-                    edits: edits_of(name, arguments),
-                }),
+                    name, arguments, ..
+                } => Some((name, arguments)),
                 _ => None,
+            });
+            let calls = calls.enumerate().map(|(nth, (name, arguments))| CallRow {
+                tool: name.clone(),
+                outcome: match outcomes.get(&(at, nth)) {
+                    Some(outcome) => *outcome,
+                    None => EditOutcome::Unanswered,
+                },
+                edits: edits_of(name, arguments),
             });
             visit(ActivityRow {
                 commit: one.row.hash,
@@ -305,39 +309,51 @@ fn typed(view: &dyn View, listed: &[ListedCommit]) -> Result<Vec<bool>> {
     Ok(typed)
 }
 
-/// What came of the calls that these messages answer, by the calls' ids.
-fn outcomes(view: &dyn View, listed: &[ListedCommit]) -> Result<HashMap<String, EditOutcome>> {
+/// What came of the calls of these messages that others of them answer: by the message and which of its calls it is.
+fn outcomes(
+    view: &dyn View,
+    listed: &[ListedCommit],
+) -> Result<HashMap<(usize, usize), EditOutcome>> {
     let answering = listed.iter().filter_map(|one| one.said.as_ref());
     let answering: Vec<ContentHash> = answering
         .filter(|said| said.results > 0)
         .map(|said| said.hash)
         .collect();
-    let mut found = HashMap::new();
-    let kept = listed.iter().filter_map(|one| one.uses.as_ref());
-    for call in kept.flat_map(|uses| &uses.answers) {
-        found.insert(call.clone(), EditOutcome::Done);
-    }
+    // The messages that tell of a failure, with which of their results do.
+    let mut failed: HashMap<ContentHash, HashSet<usize>> = HashMap::new();
     for some in answering.chunks(BODIES) {
-        view.each_body(some, &mut |_, body| {
+        view.each_body(some, &mut |at, body| {
             // Within a text the marks have a backslash before them.
             if !body.contains(IS_ERROR) {
                 return Ok(());
             }
             let message = Message::from_canonical(body)?;
-            for part in &message.parts {
-                if let Part::ToolResult {
-                    call,
-                    is_error: true,
-                    ..
-                } = part
-                {
-                    found.insert(call.clone(), EditOutcome::Failed);
-                }
-            }
+            let results = message.parts.iter().filter_map(|part| match part {
+                Part::ToolResult { is_error, .. } => Some(*is_error),
+                _ => None,
+            });
+            let errors = results.enumerate().filter(|(_, is_error)| *is_error);
+            failed.insert(some[at], errors.map(|(nth, _)| nth).collect());
             Ok(())
         })?;
     }
-    Ok(found)
+    let links: Vec<Links> = listed
+        .iter()
+        .map(|one| one.uses.as_ref().map(ToolUses::links).unwrap_or_default())
+        .collect();
+    let outcome = |(at, nth): (usize, usize)| {
+        let said = listed[at].said.as_ref();
+        let failed = said.and_then(|said| failed.get(&said.hash));
+        match failed.is_some_and(|failed| failed.contains(&nth)) {
+            true => EditOutcome::Failed,
+            false => EditOutcome::Done,
+        }
+    };
+    let pairs = Pairs::new(&links);
+    let pairs = pairs.pairs().iter();
+    Ok(pairs
+        .map(|pair| (pair.call, outcome(pair.result)))
+        .collect())
 }
 
 /// How the canonical form says that a tool reports failure.

@@ -131,7 +131,7 @@ impl Repo {
             ..Blamer::new(view)
         };
         let contents: Vec<ContentHash> = entries.iter().map(|(_, it)| it.content).collect();
-        let said = load::rows(view, &contents)?;
+        let said = load::told_rows(view, &contents)?;
         let mut rows = Vec::with_capacity(entries.len());
         for (number, entry) in entries {
             rows.push(blamer.row(number, &entry, &said[&entry.content])?);

@@ -20,8 +20,8 @@ use crate::repo::counts::{Counts, key, key_of};
 use crate::repo::repository::Repo;
 use crate::repo::served::{ServedBy, go_on};
 use crate::repo::totals::{self, Along, Sums};
-use crate::repo::{load, path, pictures};
-use crate::store::{CommitRow, CountKey, ListedCommit, View};
+use crate::repo::{load, path, pictures, prompts};
+use crate::store::{CommitRow, ContentRow, CountKey, ListedCommit, View};
 
 pub(crate) use numbering::Numbering;
 pub use pages::LogPages;
@@ -87,6 +87,8 @@ pub struct LogRow {
     pub commit: Commit,
     /// Who speaks in the message that it adds, edits, puts in place or annotates.
     pub role: Option<Role>,
+    /// Whether a client says that in the user's name, by its text.
+    pub injected: bool,
     /// One line of that message; of a restore, what it restores. Hostile until escaped.
     pub preview: String,
     /// The calls that this message answers, in a line. Hostile until escaped.
@@ -123,15 +125,48 @@ impl Repo {
     ///
     /// The store's.
     pub fn replies_of_model(&self, tip: &CommitHash, text: &str) -> Result<HashSet<CommitHash>> {
+        Self::replies_on_path(
+            &*self.store.read()?,
+            tip,
+            &text.to_lowercase(),
+            &mut HashSet::new(),
+        )
+    }
+
+    /// The same of all that branches, tags and sessions lead to.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn all_replies_of_model(&self, text: &str) -> Result<HashSet<CommitHash>> {
         let view = self.store.read()?;
-        let text = text.to_lowercase();
+        let (text, mut seen) = (text.to_lowercase(), HashSet::new());
+        let mut found = HashSet::new();
+        for tip in view.named_commits()? {
+            if !seen.contains(&tip) {
+                found.extend(Self::replies_on_path(&*view, &tip, &text, &mut seen)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Those on a path, but for what was seen on others; of that only the settings count.
+    fn replies_on_path(
+        view: &dyn View,
+        tip: &CommitHash,
+        text: &str,
+        seen: &mut HashSet<CommitHash>,
+    ) -> Result<HashSet<CommitHash>> {
         let rows = view.ancestors(tip, None, usize::MAX)?;
         let mut served = ServedBy::default();
         let mut of_model = Vec::new();
         for row in rows.iter().rev() {
             go_on(&mut served, row);
+            if !seen.insert(row.hash) {
+                continue;
+            }
             let [model, ..] = served.clone().words();
-            let is_it = model.is_some_and(|model| model.to_lowercase().contains(&text));
+            let is_it = model.is_some_and(|model| model.to_lowercase().contains(text));
             of_model.extend(
                 row.appended()
                     .filter(|_| is_it)
@@ -139,7 +174,7 @@ impl Repo {
             );
         }
         let contents: Vec<ContentHash> = of_model.iter().map(|(_, content)| *content).collect();
-        let said = load::rows(&*view, &contents)?;
+        let said = load::rows(view, &contents)?;
         let is_reply = |content: &ContentHash| said[content].role == Role::Assistant;
         let replies = of_model.iter().filter(|(_, content)| is_reply(content));
         Ok(replies.map(|(commit, _)| *commit).collect())
@@ -243,6 +278,7 @@ impl Repo {
             let running = sums.at.count();
             LogRow {
                 role: headline.role,
+                injected: headline.injected,
                 preview: headline.preview,
                 call: headline.call,
                 parts: headline.parts,
@@ -389,6 +425,7 @@ struct Headline {
     entry: Option<EntryId>,
     content: Option<ContentHash>,
     role: Option<Role>,
+    injected: bool,
     preview: String,
     call: Option<String>,
     parts: Vec<(&'static str, usize)>,
@@ -451,7 +488,7 @@ impl Headline {
 fn speak(
     view: &dyn View,
     mut listed: Vec<ListedCommit>,
-    headlines: Vec<&mut Headline>,
+    mut headlines: Vec<&mut Headline>,
     parts: bool,
 ) -> Result<Vec<CommitRow>> {
     let of_others = |(one, headline): (&ListedCommit, &&mut Headline)| match one.said {
@@ -461,7 +498,9 @@ fn speak(
     let others = listed.iter().rev().zip(&headlines).filter_map(of_others);
     let others = load::rows(view, &others.collect::<Vec<_>>())?;
     let mut told = Told::new(view, &listed)?;
-    for (one, headline) in listed.iter_mut().rev().zip(headlines) {
+    let mut users: Vec<(usize, ContentRow)> = Vec::new();
+    let rows = listed.iter_mut().rev().zip(&mut headlines);
+    for (at, (one, headline)) in rows.enumerate() {
         let said = one.said.take();
         let said = said.or_else(|| others.get(&headline.content?).cloned());
         let own = one.uses.as_ref();
@@ -472,10 +511,18 @@ fn speak(
         };
         headline.call = uses::answered(&calls);
         headline.role = Some(said.role);
+        if one.row.appended() == Some(said.hash) && prompts::is_users(&said) {
+            users.push((at, said.clone()));
+        }
         headline.preview = uses::in_brief(said.preview, own.as_ref());
         if parts {
             headline.parts = load::content(view, &said.hash)?.part_types();
         }
+    }
+    let rows: Vec<&ContentRow> = users.iter().map(|(_, said)| said).collect();
+    let typed = prompts::by_text(view, &rows)?;
+    for ((at, _), is_typed) in users.iter().zip(typed) {
+        headlines[*at].injected = !is_typed;
     }
     Ok(listed.into_iter().map(|one| one.row).collect())
 }

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::model::{
     Encoding, EntryId, Head, LargestEntry, RefName, Role, Standouts, Summed, TokenCount,
 };
@@ -350,7 +350,7 @@ fn kept(view: &dyn View, tip: &CommitHash, new: &Counts, encoding: Encoding) -> 
 fn large_entry(view: &dyn View, largest: &LargestEntry) -> Result<Option<Large>> {
     view.look_ahead(Tips::At(&[largest.entry.commit]))?;
     let call = called::lines(view, &[largest.entry])?.pop().flatten();
-    Ok(view.content_row(&largest.content)?.map(|row| Large {
+    Ok(load::told_row(view, &largest.content)?.map(|row| Large {
         number: largest.number as usize,
         role: row.role,
         tokens: largest.tokens,
@@ -369,13 +369,18 @@ pub(crate) fn large(
 ) -> Result<Vec<Large>> {
     let entries: Vec<EntryId> = places.iter().map(|at| context.entries[*at].id).collect();
     let calls = called::lines(view, &entries)?;
+    let contents: Vec<ContentHash> = places
+        .iter()
+        .filter_map(|at| Some(rows[*at].as_ref()?.hash))
+        .collect();
+    let rows_told = load::told_rows(view, &contents)?;
     let large = places.iter().zip(calls).filter_map(|(at, call)| {
         let row = rows[*at].as_ref()?;
         Some(Large {
             number: at + 1,
             role: row.role,
             tokens: counts[*at],
-            preview: row.preview.clone(),
+            preview: rows_told[&row.hash].preview.clone(),
             call,
         })
     });

@@ -4,8 +4,9 @@
 use std::borrow::Cow;
 
 use crate::hash::fingerprint;
+use crate::model::call::Brief;
 use crate::model::hosted::{Hosted, hosted};
-use crate::model::{Media, MediaSource, Message, Part, call};
+use crate::model::{Media, MediaSource, Message, Part};
 use crate::render::{Label, Line, bytes, grouped};
 
 /// What a part is that is no text: a picture, a file, an opaque block. Nothing of any other.
@@ -57,7 +58,7 @@ pub fn brief(part: &Part, call_cols: Option<usize>) -> Vec<Cow<'_, str>> {
 }
 
 fn summary(name: &str, arguments: &str, cols: Option<usize>) -> String {
-    let line = Line::from(format!("→ {}", call::summary(name, arguments)));
+    let line = Line::from(format!("→ {}", Brief::of(name, arguments).whole()));
     line.cut(cols.unwrap_or(usize::MAX)).text()
 }
 

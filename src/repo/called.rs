@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
+use crate::model::pairs::{Sought, answered};
 use crate::model::{EntryId, Operation, ToolUse, ToolUses, uses};
 use crate::repo::repository::Repo;
 use crate::store::{CommitRow, ContentRow, ListedCommit, View};
@@ -61,16 +62,44 @@ impl<'a> Callers<'a> {
         parent: Option<CommitHash>,
         content: &ContentHash,
     ) -> Result<Vec<ToolUse>> {
+        self.found(parent, content, false)
+    }
+
+    /// The same of what a commit brings.
+    pub(crate) fn of_row(
+        &mut self,
+        row: &CommitRow,
+        content: &ContentHash,
+    ) -> Result<Vec<ToolUse>> {
+        let is_in_place = row.appended() != Some(*content);
+        self.found(row.commit.parent, content, is_in_place)
+    }
+
+    /// The same of what stands in the place of a message: what that answers is on the path already.
+    fn of_replaced(
+        &mut self,
+        parent: Option<CommitHash>,
+        content: &ContentHash,
+    ) -> Result<Vec<ToolUse>> {
+        self.found(parent, content, true)
+    }
+
+    fn found(
+        &mut self,
+        parent: Option<CommitHash>,
+        content: &ContentHash,
+        is_in_place: bool,
+    ) -> Result<Vec<ToolUse>> {
         self.read(&[*content])?;
         let answers = match &self.uses[content] {
             Some(uses) if !uses.answers.is_empty() => uses.answers.clone(),
             _ => return Ok(Vec::new()),
         };
-        let mut open: HashSet<&str> = answers.iter().map(String::as_str).collect();
-        let mut found: HashMap<&str, ToolUse> = HashMap::new();
+        let mut sought = Sought::of(answers.iter().map(String::as_str));
+        let mut found: Vec<Option<ToolUse>> = vec![None; answers.len()];
         let (mut next, mut page_len) = (parent, PAGES.0);
         for _ in 0..CALL_SEARCH {
-            let (Some(hash), false) = (next, open.is_empty()) else {
+            let (Some(hash), false) = (next, sought.is_done()) else {
                 break;
             };
             if !self.path.contains_key(&hash) {
@@ -86,16 +115,16 @@ impl<'a> Callers<'a> {
                 continue;
             };
             self.read(&[content])?;
-            // Ids may repeat: the nearest call of an id is the one.
-            let calls = self.uses[&content].iter().flat_map(|uses| &uses.calls);
-            for call in calls.rev() {
-                if let Some(id) = open.take(call.id.as_str()) {
-                    found.insert(id, call.clone());
-                }
+            if let Some(uses) = &self.uses[&content] {
+                let answers = uses.answers.iter().filter(|_| !is_in_place);
+                sought.before(
+                    uses.calls.iter().map(|call| call.id.as_str()),
+                    answers.map(String::as_str),
+                    |result, call| found[result] = Some(uses.calls[call].clone()),
+                );
             }
         }
-        let answered = answers.iter().filter_map(|id| found.get(id.as_str()));
-        Ok(answered.cloned().collect())
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// Whether a message calls this tool, or answers a call of it; the rest as in [`Self::of`].
@@ -108,7 +137,7 @@ impl<'a> Callers<'a> {
         let is_it = |call: &ToolUse| call.name.eq_ignore_ascii_case(tool);
         self.read(&[*content])?;
         let calls = self.uses[content].iter().flat_map(|uses| &uses.calls);
-        Ok(calls.into_iter().any(is_it) || self.of(parent, content)?.iter().any(is_it))
+        Ok(calls.into_iter().any(is_it) || self.of_replaced(parent, content)?.iter().any(is_it))
     }
 
     fn read(&mut self, contents: &[ContentHash]) -> Result<()> {
@@ -131,8 +160,8 @@ pub(crate) struct Told<'a> {
     /// How many commits were told, and how many before the first of those that stand in a row.
     told: usize,
     from: usize,
-    /// The newest call of each id, and how many commits were told before it.
-    calls: HashMap<String, (usize, ToolUse)>,
+    /// The calls of each id that no result has answered yet, each with how many commits were told before it.
+    calls: HashMap<String, Vec<(usize, ToolUse)>>,
 }
 
 impl<'a> Told<'a> {
@@ -176,7 +205,7 @@ impl<'a> Told<'a> {
         if one.row.appended() != Some(said.hash) {
             return match said.results {
                 0 => Ok(Vec::new()),
-                _ => self.callers.of(one.row.commit.parent, &said.hash),
+                _ => self.callers.of_replaced(one.row.commit.parent, &said.hash),
             };
         }
         let mut uses = one.uses.take();
@@ -188,16 +217,19 @@ impl<'a> Told<'a> {
             return Ok(Vec::new());
         };
         let is_near = |told: usize| self.told - told <= CALL_SEARCH;
-        let call = |id: &String| {
-            let near = self.calls.get(id).filter(|(told, _)| is_near(*told));
-            near.map(|(_, call)| call.clone())
+        let calls = &mut self.calls;
+        let mut call = |id: &String| {
+            let call = answered(calls.get_mut(id)?, |(told, _)| *told);
+            call.filter(|(told, _)| is_near(*told))
+                .map(|(_, call)| call)
         };
-        let mut answered: Vec<ToolUse> = uses.answers.iter().filter_map(call).collect();
+        let mut answered: Vec<ToolUse> = uses.answers.iter().filter_map(&mut call).collect();
         if answered.len() < uses.answers.len() && is_near(self.from) {
             answered = self.callers.of(one.row.commit.parent, &said.hash)?;
         }
         for call in uses.calls {
-            self.calls.insert(call.id.clone(), (self.told, call));
+            let waiting = self.calls.entry(call.id.clone()).or_default();
+            waiting.push((self.told, call));
         }
         Ok(answered)
     }
@@ -236,7 +268,7 @@ impl Repo {
         lines(&*self.store.read()?, entries)
     }
 
-    /// Whether the newest call with this id on the path to `tip` is answered there already; none where
+    /// Whether the newest calls with this id on the path to `tip` are all answered there already; none where
     /// none of the newest few thousand commits has it.
     ///
     /// # Errors
@@ -245,6 +277,7 @@ impl Repo {
     pub fn is_answered(&self, tip: Option<&CommitHash>, id: &str) -> Result<Option<bool>> {
         let view = self.store.read()?;
         let (mut next, mut page_len, mut left) = (tip.copied(), PAGES.0, ANSWER_SEARCH);
+        let mut answers = 0;
         while let Some(hash) = next.filter(|_| left > 0) {
             let page = view.ancestors(&hash, None, page_len)?;
             left = left.saturating_sub(page.len());
@@ -252,16 +285,18 @@ impl Repo {
             let contents = page.iter().flat_map(|row| row.commit.operation.contents());
             let contents: Vec<ContentHash> = contents.collect();
             for uses in view.tool_uses(&contents)?.into_iter().flatten() {
-                if uses.answers.iter().any(|answered| answered == id) {
-                    return Ok(Some(true));
-                }
-                if uses.calls.iter().any(|call| call.id == id) {
+                let calls = uses.calls.iter().filter(|call| call.id == id).count();
+                if calls > answers {
                     return Ok(Some(false));
                 }
+                if calls > 0 {
+                    return Ok(Some(true));
+                }
+                answers += uses.answers.iter().filter(|it| *it == id).count();
             }
             next = page.last().and_then(|row| row.commit.parent);
         }
-        Ok(None)
+        Ok((answers > 0).then_some(true))
     }
 }
 
@@ -300,9 +335,10 @@ mod tests {
             ),
             result(&["b"], "of b"),
             result(&["a"], "of a"),
-            // The same id again, and another of which nobody asked.
-            Message::new(Role::Assistant, vec![calls("a", "3")]),
+            // The same id again, twice, and another of which nobody asked.
+            Message::new(Role::Assistant, vec![calls("a", "3"), calls("a", "6")]),
             result(&["a", "never"], ""),
+            result(&["a"], "of the second"),
             Message::new(Role::Assistant, vec![calls("far", "4"), calls("near", "5")]),
         ];
         said.extend((0..40).map(|n| Message::text(Role::User, n.to_string())));
@@ -313,7 +349,7 @@ mod tests {
         let ids: Vec<EntryId> = made.iter().map(|one| EntryId::of(one.hash)).collect();
         let (work, told) = work::of(|| repo.calls_of(&ids).expect("told"));
         assert_eq!(work.bodies, 0);
-        let said = [0, 1, 2, 3, 4, 5, 46].map(|at| told[at].as_deref());
+        let said = [0, 1, 2, 3, 4, 5, 6, 47].map(|at| told[at].as_deref());
         let read = |path| Some(path);
         assert_eq!(
             said,
@@ -323,6 +359,7 @@ mod tests {
                 read("read 1"),
                 None,
                 read("read 3"),
+                read("read 6"),
                 None,
                 read("read 4 (+1)"),
             ]
@@ -337,5 +374,10 @@ mod tests {
         let (work, rows) = work::of(|| repo.log(&tip, &options).expect("listed"));
         assert_eq!(rows[0].call.as_deref(), Some("read 4 (+1)"));
         assert_eq!(work.bodies, 0);
+        // A list of all says the same of each.
+        let all = repo.log(&tip, &LogOptions::default()).expect("listed");
+        let mut calls: Vec<_> = all.into_iter().map(|row| row.call).collect();
+        calls.reverse();
+        assert_eq!(calls, told);
     }
 }

@@ -8,7 +8,7 @@ use imbl::Vector;
 use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::ContentHash;
-use crate::model::{EntryId, Role, TokenCount, Total, preview};
+use crate::model::{EntryId, Role, TokenCount, Total, uses};
 use crate::repo::counts::Counts;
 use crate::repo::load::{self, Fresh};
 use crate::store::View;
@@ -244,10 +244,10 @@ pub(crate) fn told<'a>(
     let entries: Vec<&Placed> = entries.into_iter().collect();
     let contents = entries.iter().map(|(_, entry)| entry.content);
     let stored: Vec<ContentHash> = contents.filter(|hash| !fresh.contains_key(hash)).collect();
-    let rows = load::rows(view, &stored)?;
+    let rows = load::told_rows(view, &stored)?;
     let told = entries.into_iter().map(|(at, entry)| {
         let (role, preview) = match fresh.get(&entry.content) {
-            Some(message) => (message.role, preview(message)),
+            Some(message) => (message.role, uses::line(message)),
             None => {
                 let row = &rows[&entry.content];
                 (row.role, row.preview.clone())

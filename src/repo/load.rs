@@ -10,7 +10,7 @@ use crate::compile::Beginning;
 use crate::context::{Context, Entry, Mask, Order};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Commit, Message, RefName, Settings};
+use crate::model::{Commit, Message, RefName, Settings, uses};
 use crate::repo::stretches::Outline;
 pub(crate) use crate::repo::stretches::unknown;
 use crate::store::{CommitRow, ContentRow, OperationRow, View};
@@ -76,6 +76,34 @@ pub(crate) fn rows(
     let rows = contents.iter().zip(view.content_rows(contents)?);
     let rows = rows.map(|(hash, row)| Ok((*hash, row.ok_or_else(|| missing(hash))?)));
     rows.collect()
+}
+
+/// The same for whoever shows them: a message that begins with a call is told as the call is everywhere.
+pub(crate) fn told_rows(
+    view: &dyn View,
+    contents: &[ContentHash],
+) -> Result<HashMap<ContentHash, ContentRow>> {
+    let mut rows = rows(view, contents)?;
+    let calling: Vec<ContentHash> = rows
+        .values()
+        .filter(|row| row.calls > 0)
+        .map(|row| row.hash)
+        .collect();
+    for (hash, uses) in calling.iter().zip(view.tool_uses(&calling)?) {
+        let first = uses.as_ref().and_then(|uses| uses.calls.first());
+        if let Some(row) = rows.get_mut(hash) {
+            row.preview = uses::in_brief(std::mem::take(&mut row.preview), first);
+        }
+    }
+    Ok(rows)
+}
+
+/// The same of one, if it is here.
+pub(crate) fn told_row(view: &dyn View, content: &ContentHash) -> Result<Option<ContentRow>> {
+    if view.content_row(content)?.is_none() {
+        return Ok(None);
+    }
+    Ok(told_rows(view, &[*content])?.remove(content))
 }
 
 fn missing(hash: &ContentHash) -> Error {

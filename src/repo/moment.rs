@@ -38,16 +38,31 @@ impl Repo {
     ) -> Result<T> {
         let read = self.in_numbers(typed);
         with(&read).map_err(|error| match error {
-            Error::UnknownRevision { text, nearest } if text == read => Error::UnknownRevision {
-                text: typed.to_owned(),
-                nearest,
-            },
+            Error::UnknownRevision { text, nearest } if text == read => {
+                let text = typed.to_owned();
+                match self.unreadable(typed) {
+                    Some(inside) => Error::UnreadableMoment { text, inside },
+                    None => Error::UnknownRevision { text, nearest },
+                }
+            }
             Error::BeyondFirst { text, first } if text == read => Error::BeyondFirst {
                 text: typed.to_owned(),
                 first,
             },
             error => error,
         })
+    }
+
+    /// The first time in a revision that cannot be read as one.
+    fn unreadable(&self, typed: &str) -> Option<String> {
+        let read = self.times.as_ref()?;
+        let mut moments = typed.split("@{").skip(1);
+        let inside = moments.find_map(|behind| {
+            let (inside, _) = behind.split_once('}')?;
+            let is_number = inside.bytes().all(|byte| byte.is_ascii_digit());
+            (!is_number && read(inside).is_none()).then_some(inside)
+        });
+        inside.map(str::to_owned)
     }
 
     fn in_numbers<'t>(&self, typed: &'t str) -> Cow<'t, str> {

@@ -101,7 +101,22 @@ impl Repo {
         mode: ResetMode,
         expect: Option<Expect>,
     ) -> Result<Reset> {
-        retried(|| self.try_to_reset(call, target, mode, expect))
+        retried(|| self.try_to_reset(call, target, mode, expect, false))
+    }
+
+    /// What [`Repo::reset_from`] would do; nothing is changed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::reset_from`].
+    pub fn reset_forecast(
+        &self,
+        call: Call<'_>,
+        target: Option<&str>,
+        mode: ResetMode,
+        expect: Option<Expect>,
+    ) -> Result<Reset> {
+        self.try_to_reset(call, target, mode, expect, true)
     }
 
     /// Moves the branch that the call is on to before its first commit, to start over from there.
@@ -133,6 +148,7 @@ impl Repo {
         target: Option<&str>,
         mode: ResetMode,
         expect: Option<Expect>,
+        dry_run: bool,
     ) -> Result<Reset> {
         let tx = self.begin_on(call.on, &[])?;
         let to = match target {
@@ -164,7 +180,7 @@ impl Repo {
             open,
             branch,
         };
-        if from == to {
+        if from == to || dry_run {
             return Ok(done);
         }
         tx.hold_read()?;

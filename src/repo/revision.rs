@@ -641,7 +641,7 @@ fn preview(view: &dyn View, hash: &CommitHash) -> Result<String> {
     let row = load::commit(view, hash)?;
     Ok(match &row.commit.operation {
         Operation::Append { content } | Operation::Edit { content, .. } => {
-            let said = view.content_row(content)?;
+            let said = load::told_row(view, content)?;
             let call = if said.as_ref().is_some_and(|said| said.results > 0) {
                 called::lines(view, &[EntryId::of(*hash)])?.pop().flatten()
             } else {
@@ -668,12 +668,19 @@ fn nearest(view: &dyn View, text: &str) -> Result<Option<String>> {
 /// The commit whose hash `text` may have meant: one digit off, missing or too many, anywhere but
 /// in the first digits alone.
 fn nearest_hash(view: &dyn View, text: &str) -> Result<Option<String>> {
-    let digits = text.len();
-    let hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !hex || !(HashPrefix::MIN_DIGITS..=HASH_DIGITS).contains(&digits) {
+    // Another sign in place of a digit is one that is off; which one was meant, the scan tells.
+    let is_slip = |c: char| !c.is_ascii_hexdigit();
+    let slips = text.chars().filter(|c| is_slip(*c)).count();
+    let is_word = text.chars().all(|c| c.is_ascii_alphanumeric());
+    if !is_word || slips > 1 {
         return Ok(None);
     }
-    let text = text.to_ascii_lowercase();
+    let text = text.replace(is_slip, "0").to_ascii_lowercase();
+    let digits = text.len();
+    let least = HashPrefix::MIN_DIGITS + 2 * slips;
+    if !(least..=HASH_DIGITS).contains(&digits) {
+        return Ok(None);
+    }
     let half = (digits / 2).max(HashPrefix::MIN_DIGITS);
     // What is one digit off shares either its first half or, found by trying each other digit in
     // the first half, the second: a few range scans either way.

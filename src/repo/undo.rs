@@ -145,21 +145,27 @@ impl Repo {
     /// ```
     pub fn undo(&self, named: Option<u64>, now: Millis) -> Result<OperationEntry> {
         let tx = self.store.write()?;
-        let found = match named {
-            None => newest_done(&*tx)?.ok_or(Error::NothingToUndo)?,
-            Some(id) => named_operation(&*tx, id)?,
-        };
-        refuse_others(&*tx, &found.0)?;
-        let others = match named {
-            None => command::others(&*tx, &found.0)?,
-            Some(_) => Vec::new(),
-        };
-        if others.is_empty() {
-            return Self::undo_found(tx, found, now);
-        }
-        let undone = command::reverse_all(&*tx, found, others, now)?;
+        let undone = undo(&*tx, named, now)?;
         tx.commit()?;
         Ok(undone)
+    }
+
+    /// The operation that [`Repo::undo`] would reverse, or with `anybodys` [`Repo::undo_of_anybody`]; nothing is changed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::undo`].
+    pub fn undo_forecast(
+        &self,
+        named: Option<u64>,
+        anybodys: bool,
+        now: Millis,
+    ) -> Result<OperationEntry> {
+        let tx = self.store.write()?;
+        match named {
+            Some(id) if anybodys => undo_found(&*tx, named_operation(&*tx, id)?, now),
+            _ => undo(&*tx, named, now),
+        }
     }
 
     /// The same of an operation that may be somebody else's.
@@ -169,22 +175,7 @@ impl Repo {
     /// As [`Repo::undo`].
     pub fn undo_of_anybody(&self, id: u64, now: Millis) -> Result<OperationEntry> {
         let tx = self.store.write()?;
-        let found = named_operation(&*tx, id)?;
-        Self::undo_found(tx, found, now)
-    }
-
-    fn undo_found(
-        tx: Box<dyn Tx + '_>,
-        (operation, moves): (OperationRow, Vec<ReflogRow>),
-        now: Millis,
-    ) -> Result<OperationEntry> {
-        let undone = OperationEntry {
-            operation,
-            moves,
-            undone: true,
-            also: Vec::new(),
-        };
-        reverse(&*tx, &undone, now)?;
+        let undone = undo_found(&*tx, named_operation(&*tx, id)?, now)?;
         tx.commit()?;
         Ok(undone)
     }
@@ -239,7 +230,39 @@ impl Repo {
     }
 }
 
-/// Does again what the newest undo reversed.
+/// Reverses an operation: the newest that is not undone with the others of its command, or the one named alone.
+fn undo(tx: &dyn Tx, named: Option<u64>, now: Millis) -> Result<OperationEntry> {
+    let found = match named {
+        None => newest_done(tx)?.ok_or(Error::NothingToUndo)?,
+        Some(id) => named_operation(tx, id)?,
+    };
+    refuse_others(tx, &found.0)?;
+    let others = match named {
+        None => command::others(tx, &found.0)?,
+        Some(_) => Vec::new(),
+    };
+    if others.is_empty() {
+        return undo_found(tx, found, now);
+    }
+    command::reverse_all(tx, found, others, now)
+}
+
+fn undo_found(
+    tx: &dyn Tx,
+    (operation, moves): (OperationRow, Vec<ReflogRow>),
+    now: Millis,
+) -> Result<OperationEntry> {
+    let undone = OperationEntry {
+        operation,
+        moves,
+        undone: true,
+        also: Vec::new(),
+    };
+    reverse(tx, &undone, now)?;
+    Ok(undone)
+}
+
+/// Does again what the newest undo reversed, and takes back what it did again.
 fn redo(tx: &dyn Tx, now: Millis) -> Result<Vec<OperationEntry>> {
     let mut redone: Vec<OperationEntry> = Vec::new();
     let mut words: Option<String> = None;
@@ -261,10 +284,11 @@ fn redo(tx: &dyn Tx, now: Millis) -> Result<Vec<OperationEntry>> {
         let entry = OperationEntry {
             operation: operation(tx, id)?,
             moves: tx.moves(id)?,
-            undone: false,
+            undone: matches!(undo.reversal, Reversal::Redo(_)),
             also: Vec::new(),
         };
-        reverse(tx, &entry, now)?;
+        let what = format!("{REDO} {id}: {}", entry.operation.what);
+        reverse_as(tx, &entry, &what, now)?;
         redone.push(entry);
         if words.is_none() {
             break;
@@ -432,12 +456,25 @@ impl Open {
     /// What the operation undid, if that may be done again.
     fn see(&mut self, operation: &OperationRow) -> Option<u64> {
         match operation.reversal {
-            Reversal::Redo(_) => self.redone += 1,
-            Reversal::Undo(id) if self.redone == 0 => return Some(id),
-            Reversal::Undo(_) => self.redone -= 1,
             Reversal::None => {}
+            _ if is_redo(operation) => self.redone += 1,
+            Reversal::Undo(id) | Reversal::Redo(id) if self.redone == 0 => return Some(id),
+            Reversal::Undo(_) | Reversal::Redo(_) => self.redone -= 1,
         }
         None
+    }
+}
+
+/// With what the words of a redo begin.
+const REDO: &str = "redo";
+
+/// Whether a redo reversed this: an undo to a point does again what was undone since, and a redo reverses that.
+fn is_redo(operation: &OperationRow) -> bool {
+    match operation.what.split(' ').next() {
+        Some("undo") => false,
+        Some(REDO) => true,
+        // A purge has erased the words.
+        _ => matches!(operation.reversal, Reversal::Redo(_)),
     }
 }
 
@@ -479,15 +516,14 @@ fn operation(view: &dyn View, id: u64) -> Result<OperationRow> {
         .ok_or(Error::UnknownOperation { id })
 }
 
-/// Takes the moves of an operation back, from the last, or does them again, as `to` says; each only
-/// where its ref has not moved since.
+/// Takes the moves of an operation back.
 fn reverse(tx: &dyn Tx, to: &OperationEntry, now: Millis) -> Result<()> {
     let OperationRow { id, what, .. } = &to.operation;
-    let verb = if to.undone { "undo" } else { "redo" };
-    reverse_as(tx, to, &format!("{verb} {id}: {what}"), now)
+    reverse_as(tx, to, &format!("undo {id}: {what}"), now)
 }
 
-/// The same, by these words.
+/// Takes the moves of an operation back, from the last, or does them again, as `to` says, by these words; each only
+/// where its ref has not moved since.
 fn reverse_as(tx: &dyn Tx, to: &OperationEntry, words: &str, now: Millis) -> Result<()> {
     let OperationRow { id, what, .. } = &to.operation;
     refuse_purged(tx, to)?;
@@ -514,6 +550,7 @@ fn reverse_as(tx: &dyn Tx, to: &OperationEntry, words: &str, now: Millis) -> Res
                 what: what.clone(),
                 name: name.short().to_owned(),
                 by: moved_by(tx, name, *id)?,
+                before: tx.operations(Some(*id), 1)?.pop().map(|it| it.id),
             });
         }
         tx.set_reference(name, new.as_ref())?;

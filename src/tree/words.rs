@@ -1,7 +1,8 @@
 //! What parts say to a reader.
 
+use crate::model::call::Brief;
 use crate::model::hosted::{Hosted, hosted};
-use crate::model::{Media, MediaSource, Part, call};
+use crate::model::{Media, MediaSource, Part};
 
 /// What parts say, one below the other.
 pub fn words(parts: &[Part]) -> String {
@@ -20,7 +21,7 @@ pub fn word(part: &Part) -> String {
         Part::Opaque { provider, data } => match hosted(data) {
             Some(Hosted { call: asked, gave }) => {
                 let asked = asked.map(|(name, arguments)| {
-                    format!("[call {}]", call::summary(&name, &arguments))
+                    format!("[call {}]", Brief::of(&name, &arguments).line(None))
                 });
                 let texts: Vec<String> = asked.into_iter().chain(gave).collect();
                 texts.join("\n")

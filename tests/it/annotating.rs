@@ -78,6 +78,7 @@ fn a_skip_that_would_take_what_is_pinned_is_refused() {
     exit code: 1
     --- stderr
     error: f01d7f8, its tool partner, is pinned
+    hint: tract annotate --normal REV takes the pin away
     ");
     insta::assert_snapshot!(sandbox.tract(&["annotate", ":4"]), @r"
     exit code: 2

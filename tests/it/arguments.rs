@@ -171,7 +171,7 @@ fn without_a_command_and_a_repository_it_says_how_to_start() {
     insta::assert_snapshot!(Sandbox::empty().tract(&[]), @r"
     tract keeps the context of your conversations with language models. There is no repository here yet.
       tract demo      a session to look around in
-      tract import    this directory's Claude Code and Codex sessions
+      tract import    this directory's sessions of your agents
       tract help      what else there is
     ");
 }

@@ -376,7 +376,7 @@ fn a_judge_gets_what_was_and_what_is_and_its_word_comes_last() {
     hint: tract restore HASH brings a message back
     ");
     let said = sandbox.tract(&["audit", "--judge", "echo why >&2; exit 3"]);
-    insta::assert_snapshot!(said, @"
+    insta::assert_snapshot!(said, @r"
     exit code: 1
     compaction c30c98d, 3 messages hidden
                  held  still said  lost
@@ -390,5 +390,6 @@ fn a_judge_gets_what_was_and_what_is_and_its_word_comes_last() {
     hint: tract restore HASH brings a message back
     why
     error: 'echo why >&2; exit 3' gave no answer: it ended with exit code 3
+    hint: tract audit --help
     ");
 }

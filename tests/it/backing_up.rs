@@ -74,6 +74,7 @@ fn a_file_that_is_there_is_only_replaced_if_asked() {
     exit code: 1
     --- stderr
     error: nowhere/all.db: no such file or directory
+    hint: check the path: its directories must exist, and a relative path begins at the current directory
     ");
 }
 

@@ -90,11 +90,13 @@ fn what_cannot_be_committed_is_refused() {
     exit code: 1
     --- stderr
     error: missing.txt: no such file or directory
+    hint: check the path: its directories must exist, and a relative path begins at the current directory
     ");
     insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-F", "bad.txt"]), @r"
     exit code: 2
     --- stderr
     error: bad.txt: not valid UTF-8 at byte 3
+    hint: iconv -f ISO-8859-1 -t UTF-8 bad.txt converts Latin-1
     ");
     insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-F", "~nosuchuser/x"]), @r"
     exit code: 2
@@ -105,7 +107,7 @@ fn what_cannot_be_committed_is_refused() {
     insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "tool", "-m", "output"]), @r"
     exit code: 2
     --- stderr
-    error: a tool's message must name the 'call' that it answers
+    error: a tool's message must name the --call that it answers
     hint: tract commit --call ID -m TEXT
     ");
     insta::assert_snapshot!(sandbox.tract(&["--on", "a..b", "commit", "-r", "user", "-m", "x"]), @r"

@@ -86,6 +86,7 @@ fn a_copy_at_the_end_keeps_what_stands_before_it() {
     exit code: 1
     --- stderr
     error: that message is not hidden
+    hint: tract log --op hide lists what was hidden
     ");
     sandbox.ok(&["undo"]);
     assert_eq!(brief(&sandbox), before);
@@ -253,6 +254,7 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
     exit code: 1
     --- stderr
     error: that message is not hidden
+    hint: tract log --op hide lists what was hidden
     ");
     insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:4", "--before", ":2", "--at-end"]), @r"
     exit code: 2
@@ -319,6 +321,7 @@ fn messages_are_picked_from_anywhere_with_their_tool_partners() {
     exit code: 1
     --- stderr
     error: a tool call of 9969c33 still waits for its result
+    hint: tract commit --call ID -m TEXT writes the result
     ");
 }
 
@@ -372,6 +375,7 @@ fn a_branch_goes_back_to_before_its_first_message() {
     exit code: 1
     --- stderr
     error: HEAD is detached, so it must stay on a commit
+    hint: tract checkout BRANCH goes back to a branch
     ");
 }
 

@@ -236,6 +236,7 @@ fn an_init_beside_a_foreign_file_leaves_it_as_it_was() {
     exit code: 1
     --- stderr
     error: file/below: not a directory
+    hint: a part of the path is a file: name another path
     ");
 }
 
@@ -285,7 +286,10 @@ fn an_init_where_nothing_may_be_written_leaves_nothing() {
     let Some(said) = as_stranger(&sandbox, &["init", "closed"]) else {
         return;
     };
-    insta::assert_snapshot!(said, @"Some(1) error: closed/.tract: permission denied");
+    insta::assert_snapshot!(said, @r"
+    Some(1) error: closed/.tract: permission denied
+    hint: ls -ld closed/.tract shows who may read and write it
+    ");
     let mut inside = fs::read_dir(below.join("closed")).expect("it can be read");
     assert!(inside.next().is_none());
 }

@@ -126,6 +126,7 @@ fn what_is_deleted_is_gone_and_may_come_again() {
     exit code: 1
     --- stderr
     error: no ref there 'main'
+    hint: tract push --help
     ");
     insta::assert_snapshot!(run(&yours, &host, &["push"]), @r"
     --- stderr

@@ -391,16 +391,19 @@ fn a_budgets_settings_are_checked() {
     exit code: 2
     --- stderr
     error: budget.target: '120%' is neither 1% to 100% nor a number of tokens
+    hint: tract config --help says what each setting takes
     ");
     insta::assert_snapshot!(sandbox.tract(&["config", "budget.target", "most"]), @r"
     exit code: 2
     --- stderr
     error: budget.target: 'most' is not an amount (5000, 128k, 1.5m), nor a percentage
+    hint: tract config --help says what each setting takes
     ");
-    insta::assert_snapshot!(sandbox.tract(&["config", "budget.action", "delete"]), @"
+    insta::assert_snapshot!(sandbox.tract(&["config", "budget.action", "delete"]), @r"
     exit code: 2
     --- stderr
     error: budget.action: 'delete' is none of warn, refuse, truncate, prune, compact:CMD
+    hint: tract config --help says what each setting takes
     ");
     insta::assert_snapshot!(sandbox.tract(&["config"]), @r"
     budget.action = truncate
@@ -520,6 +523,7 @@ fn a_turn_that_is_all_there_is_leaves_nothing_to_summarise() {
     exit code: 1
     --- stderr
     error: nothing to compact: the newest 9 messages stay, and no other can go
+    hint: --keep N with a smaller number
     ");
     insta::assert_snapshot!(commit(&sandbox, "assistant", "All of it is read."), @r"
     exit code: 1

@@ -144,10 +144,12 @@ fn what_is_damaged_or_no_bundle_is_refused_and_makes_no_repository() {
     exit code: 1
     --- stderr
     error: missing.tract: no such file or directory
+    hint: check the path: its directories must exist, and a relative path begins at the current directory
     .
     exit code: 2
     --- stderr
     error: . is not a file
+    hint: tract unbundle --help
     ");
     assert!(!yours.work().join(".tract").exists());
 }

@@ -47,7 +47,8 @@ fn sessions_are_listed_with_what_one_types_to_get_them() {
         .map(|line| line.split("  [").next().unwrap_or_default());
     let shown: Vec<&str> = shown.collect();
     insta::assert_snapshot!(shown.join("\n"), @r"
-    5b0c9a1e  2026-03-14 11:57:00  claude-code  34 messages, 1 compaction    Read the bank's amounts, and never in silence
+    ID        AGE                  TOOL                MESSAGES  HERE  ABOUT  FILE
+    5b0c9a1e  2026-03-14 11:57:00  claude-code  34, 1 compacted        Read the bank's amounts, and never in silence
     --- stderr
     … and 1 older: tract import -n 0
     hint: tract import 5b0c9a1e takes that one, tract import --last the newest
@@ -67,7 +68,7 @@ fn sessions_are_listed_with_what_one_types_to_get_them() {
         .lines()
         .map(|line| line.split("  ").next().unwrap_or(""))
         .collect();
-    assert_eq!(titles, ["5b0c9a1e", "77777777"]);
+    assert_eq!(titles, ["ID", "5b0c9a1e", "77777777"]);
     assert!(
         listed.contains("4 new") && listed.contains("imported"),
         "{listed}"
@@ -173,7 +174,7 @@ fn the_sessions_of_every_directory_are_listed_and_taken() {
         .lines()
         .filter_map(|l| l.split("  ").next())
         .collect();
-    assert_eq!(ids, ["5b0c9a1e", "77777777"]);
+    assert_eq!(ids, ["ID", "5b0c9a1e", "77777777"]);
     assert!(
         listed.contains("rivers: Which rivers are there?"),
         "{listed}"

@@ -246,7 +246,7 @@ fn compressed_sessions_of_this_directory_are_listed_and_named_by_their_ids() {
         .filter(|line| !line.contains("hint"))
         .collect();
     assert!(
-        listed[0].starts_with("01a1fe4f") && listed[0].contains("3 messages"),
+        listed[1].starts_with("01a1fe4f") && listed[1].contains(" 3 "),
         "{listed:?}"
     );
     assert!(sandbox.ok(&["import", "01a1fe4f"]).is_empty());

@@ -127,10 +127,11 @@ fn a_budget_waits_until_the_cache_is_cold() {
     82 tokens, over the budget of 60: hid 5 messages, now 37; HEAD is 09d9764
     hint: tract restore 09d9764 brings them back
     ");
-    assert_snapshot!(sandbox.tract(&["config", "budget.when", "warm"]), @"
+    assert_snapshot!(sandbox.tract(&["config", "budget.when", "warm"]), @r"
     exit code: 2
     --- stderr
     error: budget.when: 'warm' is neither always nor cold
+    hint: tract config --help says what each setting takes
     ");
     // What is not committed hides nothing, so that it does not wait.
     sandbox.ok(&["config", "budget.action", "refuse"]);
@@ -161,10 +162,11 @@ fn a_budget_prunes_before_it_hides() {
         sandbox.ok(&["commit", "-r", "user", "-m", "Go on."]);
     }
     sandbox.ok(&["config", "budget.max", "60k"]);
-    assert_snapshot!(sandbox.tract(&["config", "budget.action", "prune,refuse"]), @"
+    assert_snapshot!(sandbox.tract(&["config", "budget.action", "prune,refuse"]), @r"
     exit code: 2
     --- stderr
     error: budget.action: 'prune,refuse': what is committed before prune runs cannot be refused after it
+    hint: tract config --help says what each setting takes
     ");
     sandbox.ok(&["config", "budget.action", "prune,truncate"]);
     assert_snapshot!(commit(&sandbox, "user", "And now?"), @"

@@ -117,6 +117,7 @@ fn an_age_that_is_none_is_refused() {
     exit code: 2
     --- stderr
     error: gc.reflogExpire: 'soon' is none of now, never, or a number of days
+    hint: tract config --help says what each setting takes
     ");
 }
 

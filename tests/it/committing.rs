@@ -9,7 +9,7 @@ fn a_conversation_is_written_looked_at_and_compiled() {
     On main, no commits yet
 
     No messages yet.
-      tract import                    this directory's Claude Code and Codex sessions
+      tract import                    this directory's sessions of your agents
       tract import FILE               one session
       tract commit -r user -m "…"     write the first message
     "#);
@@ -99,6 +99,7 @@ fn a_tools_call_and_its_result_come_as_json_and_text() {
     exit code: 2
     --- stderr
     error: standard input: not JSON at column 2: expected ident
+    hint: tract commit --help
     ");
     insta::assert_snapshot!(sandbox.tract_with(&["commit", "-r", "user", "-"], "{\"not\": \"guessed\"}"), @"9ca2036 user 11 tokens");
     // A result of no call, or of one that has a result, is taken, and that is said.
@@ -270,6 +271,7 @@ fn a_batch_comes_in_whole_or_not_at_all() {
     exit code: 2
     --- stderr
     error: bad.jsonl:4: unknown role 'wizard'
+    hint: tract commit --help
     ");
     insta::assert_snapshot!(sandbox.tract(&["log"]), @r#"
     exit code: 1
@@ -345,12 +347,14 @@ fn a_setting_is_checked_and_kept() {
     exit code: 2
     --- stderr
     error: budget.max: 'much' is not an amount (5000, 128k, 1.5m)
+    hint: tract config --help says what each setting takes
     ");
     sandbox.ok(&["config", "--unset", "budget.max"]);
     insta::assert_snapshot!(sandbox.tract(&["config", "budget.max"]), @r"
     exit code: 1
     --- stderr
     error: budget.max is not set
+    hint: tract config budget.max VALUE sets it; tract config --help lists the defaults
     ");
 }
 

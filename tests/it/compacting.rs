@@ -147,6 +147,7 @@ fn a_summariser_that_fails_changes_nothing() {
     exit code: 1
     --- stderr
     error: the summary is empty
+    hint: tract compact -m TEXT gives its text, tract compact --exec CMD lets a command write it
     exit code: 1
     --- stderr
     error: no message ':9'
@@ -154,6 +155,7 @@ fn a_summariser_that_fails_changes_nothing() {
     exit code: 1
     --- stderr
     error: the span ends before it begins
+    hint: the earlier message comes first: :4..:20
     exit code: 2
     --- stderr
     error: a summary is needed, from one place: -m, -F, - in a pipe, or --exec
@@ -249,6 +251,7 @@ fn nothing_to_compact_is_refused() {
     exit code: 1
     --- stderr
     error: nothing to compact: at most one message since the last summary
+    hint: tract log shows the messages of the context; tract compact :4..:20 names some
     ");
     insta::assert_snapshot!(sandbox.tract(&["clear"]), @r"
     --- stderr
@@ -503,6 +506,7 @@ fn a_compaction_takes_as_little_as_brings_the_context_to_a_size() {
     exit code: 1
     --- stderr
     error: nothing to compact
+    hint: tract log shows the messages of the context; tract compact :4..:20 names some
     ");
     insta::assert_snapshot!(sandbox.tract(&["compact", "--to", "3", "-m", "short"]), @r"
     exit code: 1

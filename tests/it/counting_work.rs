@@ -75,23 +75,27 @@ fn with_session() -> Sandbox {
 fn time_at_work_leaves_pauses_out_and_calls_say_what_came_of_them() {
     let sandbox = with_session();
     insta::assert_snapshot!(sandbox.tract(&["stats"]), @r"
-    claude-code/5e550000…  11m  2  4  3  2  1  400  40
-    total                  11m  2  4  3  2  1  400  40
+                           at work  prompts  replies  calls  failed  edits  input  output
+    claude-code/5e550000…      11m        2        4      3       2      1    400      40
+    total                      11m        2        4      3       2      1    400      40
     --- stderr
     note: models 1m, tools 10m, you -; pauses are left out
     ");
     insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "tool"]), @r"
-    2  1  50%  1  2  1  Bash
-    1  -       -  1  1  Edit
-    3  1  33%  1  2  1  total
+    calls  failed       interrupted  prompts  sessions
+        2       1  50%            1        2         1  Bash
+        1       -                 -        1         1  Edit
+        3       1  33%            1        2         1  total
     ");
     insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "file"]), @r"
-    1  +1 -0  -  1  1  /home/u/app/a.rs
+    edits  lines  failed  prompts  sessions
+        1  +1 -0       -        1         1  /home/u/app/a.rs
     ");
     insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "hour"]), @r"
-    08:00  11m  1  3  2  1  1  300  30
-    12:00  20s  1  1  1  1  -  100  10
-    total  11m  2  4  3  2  1  400  40
+           at work  prompts  replies  calls  failed  edits  input  output
+    08:00      11m        1        3      2       1      1    300      30
+    12:00      20s        1        1      1       1      -    100      10
+    total      11m        2        4      3       2      1    400      40
     --- stderr
     note: models 1m, tools 10m, you -; pauses are left out
     ");
@@ -159,7 +163,8 @@ fn several_revisions_are_no_groups() {
     insta::assert_snapshot!(sandbox.tract(&["stats", "main", "HEAD~2", "--by", "tool"]), @r"
     exit code: 2
     --- stderr
-    error: several revisions are rows of their own: without 'by' and 'edits'
+    error: several revisions are rows of their own: without --by and --edits
+    hint: tract stats --help
     ");
 }
 

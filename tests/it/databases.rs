@@ -679,7 +679,7 @@ fn openclaw_keeps_the_sessions_of_each_agent_in_a_database() {
     pack(5, lines[5]);
     let before = files(&path);
     let listed = sandbox.ok(&["import", "--all", "--list"]);
-    assert_eq!(listed.lines().count(), 1, "{listed}");
+    assert_eq!(listed.lines().count(), 1 + 1, "{listed}");
     assert!(
         listed.contains("openclaw") && listed.contains("Count the sacks."),
         "{listed}"

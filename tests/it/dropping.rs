@@ -217,6 +217,7 @@ fn it_is_all_or_nothing() {
     exit code: 1
     --- stderr
     error: f01d7f8 is pinned
+    hint: tract annotate --normal REV takes the pin away
     ");
 }
 

@@ -211,11 +211,13 @@ fn what_is_looked_for_is_found_however_json_spells_it_and_what_is_hashed_is_refu
     exit code: 1
     --- stderr
     error: [COMMIT] has it among its request settings, which are part of its hash and cannot be purged
+    hint: tract show REV prints its settings
     ");
     insta::assert_snapshot!(sandbox.tract(&["purge", "--match", "a(b", "--force"]), @r"
     exit code: 2
     --- stderr
     error: the regular expression: unclosed group
+    hint: a backslash makes a special character plain: \( \[ \. \* \+ \?
     ");
     insta::assert_snapshot!(sandbox.tract(&["purge", ":1#0", "--force"]), @r"
     exit code: 2

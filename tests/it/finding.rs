@@ -224,6 +224,7 @@ fn a_regular_expression_finds_with_its_neighbours() {
     exit code: 2
     --- stderr
     error: the regular expression: unclosed group
+    hint: a backslash makes a special character plain: \( \[ \. \* \+ \?
     ");
 }
 
@@ -373,6 +374,7 @@ fn options_narrow_what_is_found() {
     exit code: 2
     --- stderr
     error: the text to find: it is empty
+    hint: tract find --help
     ");
 }
 

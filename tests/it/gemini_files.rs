@@ -227,7 +227,7 @@ fn what_a_resume_leaves_of_a_session_is_passed_over() {
             at_minute(&put(&sandbox, &name(hour), &stub(hour)), hour);
         }
         let listed = sandbox.ok(&["import", "--all", "--list"]);
-        assert_eq!(listed.lines().count(), 1, "{listed}");
+        assert_eq!(listed.lines().count(), 1 + 1, "{listed}");
         assert!(listed.contains(&name(own)), "{listed}");
         let chats = sandbox.home().join(".gemini/tmp/pantry/chats");
         let chats = chats.to_str().expect("a path");

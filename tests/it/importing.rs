@@ -101,6 +101,7 @@ fn what_is_no_session_is_refused() {
     exit code: 1
     --- stderr
     error: missing.jsonl: no such file or directory
+    hint: check the path: its directories must exist, and a relative path begins at the current directory
     ");
     insta::assert_snapshot!(sandbox.tract(&["import"]), @r"
     exit code: 1
@@ -170,6 +171,7 @@ fn a_hook_captures_its_transcript() {
     exit code: 1
     --- stderr
     error: the hook's JSON on standard input: it names no transcript
+    hint: tract import --help
     ");
 }
 

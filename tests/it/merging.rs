@@ -446,11 +446,11 @@ fn a_log_says_what_was_merged_and_draws_it() {
     say(&sandbox, "user", "Then mend the lexer.");
     if let Some(drawn) = sandbox.on_terminal("80", &["log", "-3"]) {
         insta::assert_snapshot!(drawn, @r"
-        commit   no.  time   who         tokens  message
+        commit   no.  time   who         tokens  context  message
         2026-03-14, today
-        049217a   :7  12:14  user            +9  (HEAD -> main)  Then mend the lexer.
-        4fce633   :6  12:13  merge user     +26  557057a [Merged from idea: 4 messages…
-        a629e1a   :5  12:12  assistant       +7  They pass.
+        049217a   :7  12:14  user            +9       78  (HEAD -> main)  Then mend the…
+        4fce633   :6  12:13  merge user     +26       69  557057a [Merged from idea: 4…
+        a629e1a   :5  12:12  assistant       +7       43  They pass.
         ");
     }
     if let Some(drawn) = sandbox.on_terminal("80", &["log", "--graph"]) {

@@ -292,10 +292,8 @@ fn an_undo_to_a_point_that_is_none_says_so() {
     error: 'soon' is neither a date nor an age
     hint: 2026-01-31, 2026-01-31T14:00, yesterday, last week, or an age: 30min, 5h, 2d, 3w, 1mo, 1y
     $ tract undo --dry-run
-    exit code: 2
-    --- stderr
-    error: 'dry_run' lists what 'to' or 'since' would reverse
-    hint: tract reflog -n 1 shows the last command
+    Would undo #4 (11 min ago): commit -r assistant -m …
+      main 90c2e1d → d0677ca
     $ tract undo 2 --to 3
     exit code: 2
     --- stderr
@@ -495,14 +493,17 @@ fn a_failed_move_changes_no_ref() {
     exit code: 1
     --- stderr
     error: HEAD is on 'idea': check out another one first
+    hint: tract checkout BRANCH goes to another branch
     $ tract branch -d gone
     exit code: 1
     --- stderr
     error: no branch 'gone'
+    hint: tract branch lists them
     $ tract branch -m gone other
     exit code: 1
     --- stderr
     error: no branch 'gone'
+    hint: tract branch lists them
     $ tract branch -m main idea
     exit code: 1
     --- stderr
@@ -512,6 +513,7 @@ fn a_failed_move_changes_no_ref() {
     exit code: 1
     --- stderr
     error: no tag 'gone'
+    hint: tract tag lists them
     $ tract undo 99
     exit code: 1
     --- stderr
@@ -719,6 +721,7 @@ fn branches_and_tags_are_listed_renamed_and_deleted() {
     exit code: 1
     --- stderr
     error: HEAD is on 'x': check out another one first
+    hint: tract checkout BRANCH goes to another branch
     $ tract undo
     --- stderr
     Undid #9 (2 min ago): branch -d first

@@ -106,6 +106,7 @@ fn a_name_is_what_is_set() {
     exit code: 2
     --- stderr
     error: author.name: 'a␛[2Jb' can't be kept: it doesn't fit into a line
+    hint: tract config --help
     ");
 }
 
@@ -182,6 +183,7 @@ fn what_a_hub_protects_stays() {
     exit code: 2
     --- stderr
     error: receive.denyDeletes: 'yes' is neither true nor false
+    hint: tract config --help says what each setting takes
     ");
     insta::assert_snapshot!(hub.tract(&["config", "receive.protect", "a..b"]), @r"
     exit code: 2
@@ -252,7 +254,7 @@ mod on_a_server {
         exit code: 1
         --- stderr
         error: operation 1 ('commit -r user -m …') cannot be undone: 'main' has moved since, by Ben
-        hint: tract reflog REF says what came since; tract drop hides single messages
+        hint: tract reflog says what came since; tract revert REV does the opposite of one commit
         ");
         insta::assert_snapshot!(on("Mara", &["reflog", "main"]), @r"
         main@{0}  0a8a140  2026-03-14 12:13:00  Ben   #7 redo 3: commit -r user -m …
@@ -289,6 +291,7 @@ mod on_a_server {
         exit code: 1
         --- stderr
         error: at/HEAD is on 'idea': check out another one first
+        hint: tract checkout BRANCH goes to another branch
         ");
     }
 

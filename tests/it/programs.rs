@@ -601,12 +601,9 @@ fn what_was_hidden_is_read_word_for_word() {
     assert_eq!(file["acts"][0]["lines"], json!([1, 1]));
     assert_eq!(file["acts"][0]["next"], "It compiles now.");
     let error = ask(&sandbox, "did", json!({ "error": "E0308" }));
-    assert_eq!(
-        error["acts"][0]["call"],
-        "bash command=\"cargo test --lib\""
-    );
+    assert_eq!(error["acts"][0]["call"], "bash cargo test --lib");
     let next = error["acts"][0]["next"].as_str().expect("what followed");
-    assert!(next.starts_with("edit file_path"), "{next}");
+    assert!(next.starts_with("edit src/new.rs"), "{next}");
 }
 
 #[test]

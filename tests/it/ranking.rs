@@ -160,7 +160,7 @@ fn what_tract_itself_told_comes_last_and_says_so() {
     let sandbox = Sandbox::new();
     sandbox.write("own.jsonl", OF_ITSELF);
     sandbox.ok(&["import", "own.jsonl"]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "website proposals"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["find", "website proposals"]), @r"
     5ce3930  2026-01-05 10:00:01  user       main:1
         Where were the website proposals?
     2752bf2  2026-01-05 10:00:04  assistant  main:4
@@ -170,8 +170,8 @@ fn what_tract_itself_told_comes_last_and_says_so() {
         abcdef1 website proposals, website proposals
     bd9acd5  2026-01-05 10:00:02  assistant  main:2
         (told by a memory)
-        Bash command="tract find 'website proposals'"
-    "#);
+        Bash tract find 'website proposals'
+    ");
 }
 
 /// An import leaves nothing to be taken in by whoever searches first.

@@ -79,7 +79,7 @@ fn a_result_is_listed_with_its_own_call_and_what_is_empty_says_so() {
     5522c9d  2026-03-14 12:05:00  tool  main:4  Read src/lib.rs
         :3      tool      Read Cargo.toml limit=20 → [package] name = "tally"
         //! A library.
-        :5      assistant Bash command="cd /home/mara/tally && touch src/parse.rs && git add src/parse.…
+        :5      assistant Bash cd /home/mara/tally && touch src/parse.rs && git add src/parse.rs
     "#);
 }
 
@@ -90,11 +90,11 @@ fn on_a_terminal_a_heading_says_what_the_columns_are() {
         return;
     };
     insta::assert_snapshot!(narrow, @r"
-    commit   no.  time   who        tokens  message
+    commit   no.  time   who        tokens  context  message
     2026-03-14, today
-    fe44841   :8  12:09  user          +10  (HEAD -> main)  Thanks. Why parse.rs?
-    c292bb7   :7  12:08  assistant      +9  A file was missing.
-    e3b417a   :6  12:07  tool           +4  Bash cd /home/mara/tally && t… → (empty)
+    fe44841   :8  12:09  user          +10      122  (HEAD -> main)  Thanks. Why pa…
+    c292bb7   :7  12:08  assistant      +9      112  A file was missing.
+    e3b417a   :6  12:07  tool           +4      103  Bash cd /home/mara/t… → (empty)
     ");
     sandbox.ok(&["commit", "--edit", ":1", "-m", "Why does it fail?"]);
     sandbox.ok(&["drop", ":3"]);
@@ -109,12 +109,12 @@ fn on_a_terminal_a_heading_says_what_the_columns_are() {
     ");
     let narrow = sandbox.on_terminal("80", &["log", "-4"]).expect("drawn");
     insta::assert_snapshot!(narrow, @r"
-    commit   no.  time   who        tokens  message
+    commit   no.  time   who        tokens  context  message
     2026-03-14, today
-    130cb45       12:12  drop          -26  (HEAD -> main)  -1 message
-    9cf57a6   :1  12:11  edit user      -1  Why does it fail?
-    fe44841   :7  12:09  user          +10  Thanks. Why parse.rs?
-    c292bb7   :6  12:08  assistant      +9  A file was missing.
+    130cb45       12:12  drop          -26       95  (HEAD -> main)  -1 message
+    9cf57a6   :1  12:11  edit user      -1      121  Why does it fail?
+    fe44841   :7  12:09  user          +10      122  Thanks. Why parse.rs?
+    c292bb7   :6  12:08  assistant      +9      112  A file was missing.
     ");
     for line in narrow.lines().chain(wide.lines()) {
         assert!(line.chars().count() <= 120, "{line}");
@@ -342,7 +342,7 @@ fn status_says_at_length_what_fills_the_context() {
 
     The largest
       :2  assistant  32  26%  I look at both files.
-      :5  assistant  30  25%  Bash command="cd /home/mara/tally && touch src/parse.rs && git add src/parse.…
+      :5  assistant  30  25%  Bash cd /home/mara/tally && touch src/parse.rs && git add src/parse.rs
       :3  tool       13  11%  Read Cargo.toml limit=20 → [package] name = "tally"
       :4  tool       11   9%  Read src/lib.rs → //! A library. mod parse;
       :1  user       10   8%  Why does the build fail?
@@ -444,7 +444,7 @@ fn a_dry_run_ends_with_the_sum_and_says_how_to_see_all() {
       :9     user                7  message 8
       :10    user                7  message 9
       :11    user                7  message 10
-      …      1,077 more      7,627  to list all: tract api
+      …      1,077 more      7,627  to list all: -n 0
       :1089  user                8  message 1088
       :1090  user                8  message 1089
       :1091  user                8  message 1090

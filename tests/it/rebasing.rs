@@ -310,6 +310,7 @@ fn a_result_never_goes_without_its_call() {
     exit code: 1
     --- stderr
     error: a tool call of 21c72a4 still waits for its result
+    hint: tract --on idea commit --call ID -m TEXT writes the result
     $ tract rebase :1 --from :2
     exit code: 1
     --- stderr

@@ -270,6 +270,7 @@ fn each_form_of_a_request_can_be_the_usual_one() {
     exit code: 2
     --- stderr
     error: request format: unknown 'bedrock' (openai, responses, anthropic, gemini, text)
+    hint: tract config --help says what each setting takes
     ");
 }
 

@@ -47,6 +47,7 @@ fn a_truncation_is_undone_and_what_came_later_stays() {
     exit code: 1
     --- stderr
     error: ed6f30d cannot be restored: it is undone already
+    hint: tract restore --help
     ");
 }
 
@@ -82,6 +83,7 @@ fn one_message_comes_back_and_the_hide_stands_for_the_rest() {
     exit code: 1
     --- stderr
     error: that message is not hidden
+    hint: tract log --op hide lists what was hidden
     ");
 }
 
@@ -119,6 +121,7 @@ fn an_edit_is_undone() {
     exit code: 1
     --- stderr
     error: 49e6863 cannot be restored: it is undone already
+    hint: tract restore --help
     ");
 }
 
@@ -145,11 +148,13 @@ fn what_was_never_hidden_cannot_come_back() {
     exit code: 1
     --- stderr
     error: that message is not hidden
+    hint: tract log --op hide lists what was hidden
     ");
     insta::assert_snapshot!(sandbox.tract(&["restore", ":3#0"]), @r"
     exit code: 1
     --- stderr
     error: that message is not hidden
+    hint: tract log --op hide lists what was hidden
     ");
     insta::assert_snapshot!(sandbox.tract(&["restore", "nonsense"]), @r"
     exit code: 1
@@ -162,10 +167,12 @@ fn what_was_never_hidden_cannot_come_back() {
     exit code: 1
     --- stderr
     error: that message is skipped, not hidden by a command
+    hint: tract annotate --normal REV shows it again
     ");
     insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD"]), @r"
     exit code: 1
     --- stderr
     error: 94a7ffb cannot be restored: only a hide or an edit can be undone
+    hint: tract restore --help
     ");
 }

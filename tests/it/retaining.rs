@@ -93,6 +93,7 @@ fn a_tag_and_a_setting_keep() {
     exit code: 2
     --- stderr
     error: gc.keep: 'some' is neither all, a number of sessions, a number of days such as 90d, nor both: 100,90d
+    hint: tract config --help says what each setting takes
     ");
     // While its file is there, it would only come in again.
     std::fs::write(sandbox.work().join("three.jsonl"), "{}\n").expect("written");

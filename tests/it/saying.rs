@@ -83,17 +83,20 @@ fn a_broken_file_is_said_to_be_broken_and_where() {
     exit code: 2
     --- stderr
     error: bad.json: not JSON at line 2, column 13: expected value
+    hint: tract commit --help
     ");
     insta::assert_snapshot!(sandbox.tract(&["commit", "--batch", "bad.jsonl"]), @r"
     exit code: 2
     --- stderr
     error: bad.jsonl:2: not JSON at column 16: expected `,` or `}`
+    hint: tract commit --help
     ");
     let tools = ["commit", "-r", "user", "-m", "x", "--tools", "bad.json"];
     insta::assert_snapshot!(sandbox.tract(&tools), @r"
     exit code: 2
     --- stderr
     error: bad.json: no JSON array: invalid type: map, expected a sequence
+    hint: tract commit --help
     ");
 }
 

@@ -98,6 +98,7 @@ fn what_the_user_allows_is_no_secret() {
     exit code: 2
     --- stderr
     error: the regular expression 'a(b': unclosed group
+    hint: a backslash makes a special character plain: \( \[ \. \* \+ \?
     ");
     sandbox.ok(&["config", "--global", "secrets.allow", &allowed]);
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r"
@@ -315,7 +316,7 @@ fn secrets_are_taken_out_of_the_context_and_an_undo_brings_them_back() {
     Would redact 3 secrets: 3 github-token
     Would change 3 messages
       :3  user         41  log in with ghp_0000q7Zk2m…d6GfJ5uKe, please
-      :4  assistant    51  shell command=["gh","auth","login","--token","ghp_0000q7Zk2m……
+      :4  assistant    51  shell gh auth login --token ghp_0000q7Zk2m…d6GfJ5uKe
       :5  tool         55  shell gh auth login --token ghp_0000q7Zk2m…d6GfJ5uKe → {"output":"as \u001b[32mghp_0000q7Zk2m…d6GfJ5uKe\u001b[0m\n"}
       =   3 messages  147
     Messages  6 → 6

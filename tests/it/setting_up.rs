@@ -474,10 +474,11 @@ fn without_a_service_manager_or_a_home_it_says_so() {
     ");
     let mut command = machine.command(&[]);
     let output = command.env_remove("HOME").output().expect("it runs");
-    insta::assert_snapshot!(machine.sandbox.told(&output), @"
+    insta::assert_snapshot!(machine.sandbox.told(&output), @r"
     exit code: 1
     --- stderr
     error: HOME is not set, so it is not known whose settings are meant
+    hint: tract setup --help
     ");
     let failing = Machine::with(&["systemctl"]);
     fs::write(failing.bin().join("systemctl"), "#!/bin/sh\nexit 1\n").expect("written");

@@ -62,16 +62,16 @@ fn at_80_columns() {
     };
     insta::assert_snapshot!(told, @r#"
     $ tract log -n 8
-    commit   no.  time   who        tokens  message
+    commit   no.  time   who        tokens  context  message
     2026-03-14, today
-    4c993c8   :7  12:08  annotate           (HEAD -> main)  pinned, 1 message: wort…
-    de6f21a   :6  12:07  edit user     -23  Shorter.
-    3f2bb77   :2  12:06  truncate     -687  (a-branch-with…)  -8 +1 messages  [Slid…
-    6bb0a8d   :7  12:04  assistant     +28  (party)  🎉 Done ␛[31mred␛[0m and more…
-    f94e00f   :6  12:03  user          +30  漢字の長い文章がここに書かれています、…
-    662930f   :5  09:19  assistant     +22  (claude-code/5…)  Done: one line under…
-    d78474a   :4  09:19  tool          +20  Edit /home/mara/tally/CHA… → The file /…
-    f1b4ce2   :3  09:19  assistant     +75  Edit /home/mara/tally/CHANGELOG.md
+    4c993c8   :7  12:08  annotate               430  (HEAD -> main)  pinned, 1 mess…
+    de6f21a   :6  12:07  edit user     -23      430  Shorter.
+    3f2bb77   :2  12:06  truncate     -687      453  (a-branch-wi…)  -8 +1 messages
+    6bb0a8d   :7  12:04  assistant     +28    1,140  (party)  🎉 Done ␛[31mred␛[0m…
+    f94e00f   :6  12:03  user          +30    1,112  漢字の長い文章がここに書かれて…
+    662930f   :5  09:19  assistant     +22    1,082  (claude-code…)  Done: one line…
+    d78474a   :4  09:19  tool          +20    1,060  Edit /home/mara/tal… → The fil…
+    f1b4ce2   :3  09:19  assistant     +75    1,040  Edit /home/mara/tally/CHANGELO…
     $ tract log -n 2 --verbose
     4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  :7  (HEAD ->…)
         2026-03-14 12:08:00 +0000  annotate  assistant  0 = 430 tokens
@@ -98,11 +98,12 @@ fn at_80_columns() {
     $ tract tag
     party  6bb0a8d
     $ tract reflog -n 5
-    #8  6 min ago   branch a-branch-with-a-rather-l…  a-branch-with-a-rather-long-n…
-    #7  8 min ago   annotate :-1 --pin --reason …     main de6f21a → 4c993c8
-    #6  9 min ago   commit -m … --edit :-2            main 3f2bb77 → de6f21a
-    #5  10 min ago  truncate --keep 4                 main 6bb0a8d → 3f2bb77
-    #4  11 min ago  tag party :-1                     party none → 6bb0a8d
+    no.  time        command                           moved
+     #8  6 min ago   branch a-branch-with-a-rather-l…  a-branch-with-a-rather-long-…
+     #7  8 min ago   annotate :-1 --pin --reason …     main de6f21a → 4c993c8
+     #6  9 min ago   commit -m … --edit :-2            main 3f2bb77 → de6f21a
+     #5  10 min ago  truncate --keep 4                 main 6bb0a8d → 3f2bb77
+     #4  11 min ago  tag party :-1                     party none → 6bb0a8d
     $ tract diff HEAD~3 --stat
     comparing HEAD~3 with HEAD
 
@@ -161,11 +162,12 @@ fn at_120_columns() {
     $ tract tag
     party  6bb0a8d
     $ tract reflog -n 5
-    #8  6 min ago   branch a-branch-with-a-rather-long-name :2  a-branch-with-a-rather-long-name none → 3f2bb77
-    #7  8 min ago   annotate :-1 --pin --reason …               main de6f21a → 4c993c8
-    #6  9 min ago   commit -m … --edit :-2                      main 3f2bb77 → de6f21a
-    #5  10 min ago  truncate --keep 4                           main 6bb0a8d → 3f2bb77
-    #4  11 min ago  tag party :-1                               party none → 6bb0a8d
+    no.  time        command                                     moved
+     #8  6 min ago   branch a-branch-with-a-rather-long-name :2  a-branch-with-a-rather-long-name none → 3f2bb77
+     #7  8 min ago   annotate :-1 --pin --reason …               main de6f21a → 4c993c8
+     #6  9 min ago   commit -m … --edit :-2                      main 3f2bb77 → de6f21a
+     #5  10 min ago  truncate --keep 4                           main 6bb0a8d → 3f2bb77
+     #4  11 min ago  tag party :-1                               party none → 6bb0a8d
     $ tract diff HEAD~3 --stat
     comparing HEAD~3 with HEAD
 

@@ -134,6 +134,7 @@ fn the_marker_is_what_one_says_it_is() {
     exit code: 2
     --- stderr
     error: a marker answers no call: it cannot be a tool's
+    hint: tract truncate --help
     ");
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--keep", "2", "--marker-role", "usr"]), @r"
     exit code: 2
@@ -158,7 +159,7 @@ fn without_an_option_the_budget_says_how_much() {
     insta::assert_snapshot!(sandbox.tract(&["truncate"]), @r"
     exit code: 2
     --- stderr
-    error: how much? fraction, keep or to-budget says it
+    error: how much? --fraction, --keep or --to-budget says it
     hint: with tract config budget.max 128k, tract truncate alone fits that
     ");
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "50%"]), @r"
@@ -191,13 +192,13 @@ fn without_an_option_the_budget_says_how_much() {
 #[test]
 fn after_a_compaction_the_summary_is_the_task() {
     let sandbox = with_demo();
-    insta::assert_snapshot!(sandbox.tract(&["truncate", "--keep", "4", "--dry-run"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--keep", "4", "--dry-run"]), @r"
     Would hide 7 messages
       :2  assistant    94  The rule is clear. A quick look at where things stand, then I'll put it in.
       :3  tool        144  Grep fn (records|fields|entry|parse_amount) /home/mara/tally/src/parse.rs (+1) → src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
-      :4  assistant   195  Edit file_path="/home/mara/tally/src/parse.rs", old_string="fn parse_amount(t…
+      :4  assistant   195  Edit /home/mara/tally/src/parse.rs
       :5  tool         20  Edit /home/mara/tally/src/parse.rs → The file /home/mara/tally/src/parse.rs has been updated.
-      :6  assistant    50  Bash command="cargo test --quiet 2>&1 | tail -n 20; for f in fixtures/*.csv;…
+      :6  assistant    50  Bash cargo test --quiet 2>&1 | tail -n 20; for f in f… # Tests, then both f…
       :7  tool         83  Bash cargo test --quiet 2>&1 | tail -n 20; for f in f… # Tests, then both f… → running 10 tests .......... test result: ok. 10 passed; 0 failed; 0 ignored;…
       :8  assistant   102  Both banks work now, without a flag: - `fixtures/march.csv`: 12 entries, 1,53…
       =   7 messages  688
@@ -213,7 +214,7 @@ fn after_a_compaction_the_summary_is_the_task() {
     Lost from view: 2 commands, 3 numbers
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
-    "#);
+    ");
     sandbox.ok(&["truncate", "--keep", "4"]);
     let text = sandbox.ok(&["compile", "--format", "text"]);
     assert!(text.contains("This session is being continued"), "{text}");

@@ -625,7 +625,7 @@ fn sessions_that_were_ended_or_put_away_are_found() {
     )
     .expect("written");
     let listed = sandbox.ok(&["import", "--all", "--list"]);
-    assert_eq!(listed.lines().count(), 4, "{listed}");
+    assert_eq!(listed.lines().count(), 1 + 4, "{listed}");
     // Each by its id, and all at once.
     for id in IDS.iter().copied().chain(["01a1fe4f-33f9"]) {
         let told = sandbox.tract(&["import", id]);

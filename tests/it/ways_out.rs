@@ -95,3 +95,75 @@ fn a_position_that_nothing_has_set_says_what_sets_it() {
     hint: a checkout sets PREV_HEAD; tract reflog HEAD lists where HEAD was
     ");
 }
+
+#[test]
+fn what_a_client_says_in_the_users_name_is_injected() {
+    let sandbox = Sandbox::with_messages(&[
+        (
+            "user",
+            "<local-command-stdout>Cleared.</local-command-stdout>",
+        ),
+        ("user", "Paint the shed."),
+        (
+            "user",
+            "<system-reminder>It rains.</system-reminder> Paint the fence.",
+        ),
+        ("assistant", "Done."),
+    ]);
+    let who = sandbox.ok(&["log", "--reverse", "--format", "%s"]);
+    assert_eq!(who.lines().count(), 4);
+    let log = sandbox.ok(&["log", "--reverse"]);
+    let injected: Vec<bool> = log
+        .lines()
+        .map(|line| line.contains(" injected "))
+        .collect();
+    assert_eq!(injected, [true, false, false, false], "{log}");
+    let users = sandbox.ok(&["log", "--role", "user"]);
+    assert_eq!(users.lines().count(), 2, "{users}");
+    let told = sandbox.ok(&["api", "log"]);
+    assert_eq!(told.matches("\"injected\":true").count(), 1, "{told}");
+}
+
+#[test]
+fn a_search_is_narrowed_to_replies_of_a_model() {
+    let sandbox = three();
+    let reply = [
+        "commit",
+        "-r",
+        "assistant",
+        "-m",
+        "The fence is green.",
+        "--model",
+        "gpt-5",
+    ];
+    sandbox.ok(&reply);
+    let found = sandbox.ok(&["find", "green", "--model", "GPT"]);
+    assert!(
+        found.contains("main:4") && !found.contains("main:2"),
+        "{found}"
+    );
+    let none = sandbox.tract(&["find", "green", "--model", "sonnet"]);
+    assert!(none.starts_with("exit code: 1\n"), "{none}");
+    let of_branch = sandbox.ok(&["find", "green", "main", "--model", "gpt-5"]);
+    assert!(of_branch.contains("main:4"), "{of_branch}");
+}
+
+#[test]
+fn a_wrong_time_in_a_revision_and_a_wrong_letter_in_a_hash_are_named() {
+    let sandbox = three();
+    insta::assert_snapshot!(sandbox.tract(&["show", "HEAD@{noon}"]), @r"
+    exit code: 2
+    --- stderr
+    error: 'noon' in 'HEAD@{noon}' is neither a number, a date nor an age
+    hint: such as HEAD@{3}, HEAD@{2 hours ago}, HEAD@{yesterday} or HEAD@{2026-01-31T14:00}
+    ");
+    let head = sandbox.ok(&["rev-parse", "HEAD"]);
+    for slip in [
+        format!("{}z", &head[..6]),
+        format!("{}z{}", &head[..4], &head[5..8]),
+    ] {
+        let told = sandbox.tract(&["show", &slip]);
+        let near = format!("did you mean {}", &head[..7]);
+        assert!(told.contains(&near), "{slip}: {told}");
+    }
+}

@@ -12,7 +12,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let at = At::new(&repo, on.clone(), &Still);
     let (priority, named, what) = (args.priority()?, args.named(&at)?, args.line());
-    let options = outcome::options(app, &repo, args.dry_run)?;
+    let options = outcome::limited(app, &repo, args.dry_run, args.limit)?;
     let done = args.carry_out(&at, app.call(&on, &what), &named, options)?;
     let count = plural(done.entries.len() as u64, "message");
     let partners = outcome::partners(done.entries.iter().copied(), &named);

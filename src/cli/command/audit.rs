@@ -21,7 +21,7 @@ Example:
   tract audit                  the newest compaction, truncation or clear on this branch
   tract audit 3f2a91c          this one
   tract audit -n 0             everything that is lost, not the first 20
-  tract audit | grep task      what was to be done and is said nowhere
+  tract audit | grep task      open points that are lost
   tract audit --judge 'claude -p \"Which of these will be missed?\"'")]
 pub struct Args {
     #[command(flatten)]

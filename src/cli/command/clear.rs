@@ -14,7 +14,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     args.check()?;
     let what = args.line();
     let call = app.call(&on, &what);
-    let options = outcome::options(app, &repo, args.dry_run)?;
+    let options = outcome::limited(app, &repo, args.dry_run, args.limit)?;
     let (done, gentler) = if args.dry_run {
         outcome::foresee(app, &repo, call, &Clear { all: args.all })?
     } else {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tract::deeds::{At, ConfigParams, Method, known_setting};
+use tract::deeds::{At, ConfigParams, Method, SETTINGS_HELP, known_setting};
 use tract::formats::Format;
 use tract::model::secret::Secrets;
 use tract::query::StaticModel;
@@ -47,9 +47,9 @@ Settings of the repository, with their defaults in brackets:
   receive.protect    branches of which a push does neither, with commas between: main,release/* [none]
   receive.purge      whether a push or a pull may erase here what was erased there: allow or refuse [refuse]
 
-With TRACT_LOG=FILE in the environment (or 1, for standard error), each command, and each request of a program, adds a line of JSON: what it was, how long it took, what it moved, how it ended, and what was counted, hidden or reset. docs/log.md describes it.
+With TRACT_LOG=FILE in the environment (or 1, for standard error), each command, and each request of a program, adds a line of JSON. The line has what it was, how long it took, what it moved, how it ended, and what was counted, hidden or reset. The file docs/log.md describes it.
 
-Where truncate or CMD cannot keep the budget, the exit code is 1 as well, but the message is committed: tract commit prints its hash only then.
+Where truncate or CMD cannot keep the budget, the exit code is 1 as well, but the message is committed, and tract commit prints its hash.
 
 Your own, with --global:
   author.name        who you are: commits and the log of commands bear it, and on a server HEAD and undo go by it; such as 'Mara <mara@example.org>'. TRACT_AUTHOR goes before it; where that is empty, nobody is named [commits: nobody, on a server USER@HOST; the log: USER@HOST]
@@ -107,9 +107,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         Some(_) if deed.unset || deed.value.is_some() => Ok(()),
         Some(key) => match told.settings.get(key) {
             Some(value) => Ok(app.ui.print(value.as_str())?),
-            None => Err(Failure::refused(format!("{key} is not set"))),
+            None => Err(unset(key, "tract config")),
         },
     }
+}
+
+/// A setting that is asked for and is not set.
+fn unset(key: &str, command: &str) -> Failure {
+    let hint = format!("{command} {key} VALUE sets it; tract config --help lists the defaults");
+    Failure::refused(format!("{key} is not set")).with_hint(hint)
 }
 
 /// The user's own settings.
@@ -144,14 +150,17 @@ fn global(deed: &ConfigParams, app: &mut App) -> Result<()> {
         }
         Some(value) if key == SECRETS_RESUME => match value {
             ALLOW => config.add(key, value),
-            _ => Err(Failure::usage(format!("{key}: '{value}' is not {ALLOW}"))),
+            _ => {
+                let failure = Failure::usage(format!("{key}: '{value}' is not {ALLOW}"));
+                Err(failure.with_hint(SETTINGS_HELP))
+            }
         },
         Some(value) if key == RECALL_WHERE => match value {
             place if PLACES.contains(&place) => config.set(key, place),
             _ => {
                 let places = PLACES.join(", ");
                 let what = format!("{key}: '{value}' is none of {places}");
-                Err(Failure::usage(what))
+                Err(Failure::usage(what).with_hint(SETTINGS_HELP))
             }
         },
         Some(value) if key == RECALL_MODEL => {
@@ -160,9 +169,7 @@ fn global(deed: &ConfigParams, app: &mut App) -> Result<()> {
             config.set(key, &folder)
         }
         Some(value) => config.add(key, &safe(value, app)?),
-        None if config.values(key).next().is_none() => {
-            Err(Failure::refused(format!("{key} is not set")))
-        }
+        None if config.values(key).next().is_none() => Err(unset(key, "tract config --global")),
         None => {
             let values = config.values(key).map(Line::from);
             Ok(app.ui.print_all(values)?)

@@ -80,16 +80,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         .chain(elsewhere)
         .chain([total]);
     let (mut cells, mut ends) = (Vec::new(), Vec::new());
-    if app.ui.is_terminal() {
-        let what = match by {
-            CostBy::Tool => "messages",
-            CostBy::Message => "requests",
-            _ => "replies",
-        };
-        let heading = ["", what, "input", "", "output", "cost"];
-        cells.push(heading.map(|word| Label::Dim.of(word)).to_vec());
-        ends.push(Line::new());
-    }
+    let what = match by {
+        CostBy::Tool => "messages",
+        CostBy::Message => "requests",
+        _ => "replies",
+    };
+    let heading = ["", what, "input", "", "output", "cost"];
+    cells.push(heading.map(|word| Label::Dim.of(word)).to_vec());
+    ends.push(Line::new());
     for row in rows {
         cells.push(row.cells());
         ends.push(row.more);

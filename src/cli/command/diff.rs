@@ -17,8 +17,8 @@ use crate::cli::{App, Exit, Failure, Result, sent_difference};
 /// is compared by keys, and each difference has its path. The last lines say how much of the beginning
 /// is identical: what a provider's prompt cache can still use.
 ///
-/// With --sent, it compares the requests that two replies answered, as the client recorded them: model, system
-/// prompt, tools, parameters, messages, and where a provider was to keep what it was sent. Messages are numbered from
+/// With --sent, it compares the requests that two replies answered, as the client recorded them. It compares model,
+/// system prompt, tools, parameters, messages, and where a provider was to keep what it was sent. Messages are numbered from
 /// 0, as they stand in the request. The last line compares the provider's cache: how much the second request did not
 /// read of what the first one left, and what that cost.
 #[derive(Debug, clap::Args)]

@@ -17,7 +17,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     // All that went is held against what was named.
     let options = SurgeryOptions {
         told: usize::MAX,
-        ..outcome::options(app, &repo, args.dry_run)?
+        ..outcome::limited(app, &repo, args.dry_run, args.limit)?
     };
     let done = repo.drop_named(call, &named, args.force, &options)?;
     if done.is_nothing() {

@@ -25,12 +25,12 @@ use crate::cli::{App, Failure, Result, guarded};
 /// Say what a compaction must not lose, and give back what it lost
 ///
 /// As a hook of Claude Code or Codex it takes the client's JSON on standard input. At PreCompact it prints the facts
-/// that the summary must hold: pins word for word, open points, prompts, files, commands, errors, addresses, names
-/// and numbers, as room allows. At SessionStart after a compaction it prints what the summary lacks, for the model's
+/// that the summary must hold, as room allows. Those are pins word for word, open points, prompts, files, commands,
+/// errors, addresses, names and numbers. At SessionStart after a compaction it prints what the summary lacks, for the model's
 /// next request. Both name agents and shells in the background that have no end in the session. At PostCompact it prints nothing and audits the summary.
 ///
-/// Pinned is what tract annotate --pin or the tool pin has marked, and a line that you begin with @pin while you
-/// talk to the agent; with @pin on a line of its own, all that you type there.
+/// Pinned is what tract annotate --pin or the tool pin has marked. So is a line that you begin with @pin while you
+/// talk to the agent. With @pin on a line of its own, all that you type there is pinned.
 ///
 /// With budget.tell set to true, it also tells the model how budget.day and budget.month stand. It does so at SessionStart and
 /// UserPromptSubmit, once four fifths of one are used up.

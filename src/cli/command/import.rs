@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use indicatif::ProgressBar;
 use tract::Error;
-use tract::deeds::ImportParams;
+use tract::deeds::{At, ImportParams, Method};
 use tract::formats::{FORMATS, Format, sniff};
 use tract::ingest::family::{Coming, Queue};
 use tract::ingest::tool_dirs::walk_directory;
@@ -17,7 +17,7 @@ use tract::ingest::{
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::model::{Millis, RefName};
-use tract::render::{grouped, plural};
+use tract::render::{Label, grouped, plural};
 use tract::repo::{On, Repo};
 
 use crate::cli::failure::known_formats;
@@ -36,6 +36,7 @@ Example:
   tract import session.jsonl logs/     files, and all session files in a directory
   tract import opencode.db             every session of a tool's database
   tract import --onto main FILE        what is new in it, after main's own commits
+  tract import --all --dry-run         say what each would bring, and import nothing
   tract import --redact --last         without the keys, tokens and passwords in it
   tract import ~/.config/Code/User/globalStorage/*roo-cline/tasks
                                        all of Roo Code's tasks, each under its id
@@ -117,6 +118,9 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
         return Err(failure.with_hint(LOOKED_AT));
     }
     let spools = Spools::of(&files)?;
+    if args.deed.dry_run {
+        return foretell(&files, &spools, args, app);
+    }
     if args.deed.strict {
         strict(&files, &spools, args, app)?;
     }
@@ -183,6 +187,40 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     match worst {
         Some(exit) => Err(Failure::Quiet(exit)),
         None => Ok(()),
+    }
+}
+
+/// Says what would come in.
+fn foretell(files: &[PathBuf], spools: &Spools, args: &Args, app: &mut App) -> Result<(), Failure> {
+    let repo = match app.repo() {
+        Err(Failure::Tract(Error::NoRepository { .. })) => {
+            refuse_here(args, app)?;
+            app.ui.status("Would make a repository here");
+            Rc::new(Repo::ephemeral()?)
+        }
+        found => found?,
+    };
+    let deed = ImportParams {
+        paths: files
+            .iter()
+            .map(|file| spools.at(file).to_owned())
+            .collect(),
+        ..args.deed.clone()
+    };
+    let told = deed.call(&mut At::new(&repo, On::Head, app))?;
+    let agents = &told.agents;
+    imported::foretell(&told.sessions, agents.len() as u64, app)?;
+    for problem in &told.problems {
+        app.ui
+            .complain(Label::Warning.of("problem:") + " " + problem.as_str());
+    }
+    if told.sessions.is_empty() {
+        let failure = Failure::refused("no session in a known format was found");
+        return Err(failure.with_hint(known_formats()));
+    }
+    match told.problem_count {
+        0 => Ok(()),
+        _ => Err(Failure::Quiet(Exit::Damaged)),
     }
 }
 
@@ -617,6 +655,7 @@ fn open(
         Err(Failure::Tract(Error::NoRepository { .. })) => {}
         found => return Ok((found?, false)),
     }
+    refuse_here(args, app)?;
     if let ([file], None) = (files, &args.deed.format) {
         let opened = FileInput::open(spools.at(file));
         let input = opened.map_err(|error| spools.renamed(error))?;
@@ -630,6 +669,22 @@ fn open(
         }
     }
     app.repo_or_init()
+}
+
+/// Refuses to make a repository for the sessions of every directory in one of them, where one at home would be found from
+/// all.
+fn refuse_here(args: &Args, app: &App) -> Result<(), Failure> {
+    let cwd = app.cwd()?;
+    let home = app.env.home.as_deref();
+    let is_below = home.is_some_and(|home| cwd != home && cwd.starts_with(home));
+    if !args.all || !is_below {
+        return Ok(());
+    }
+    let failure =
+        Failure::refused("no repository here or above takes the sessions of every directory");
+    Err(failure.with_hint(
+        "tract init ~ makes one for all of them; tract import --last takes this directory's newest",
+    ))
 }
 
 /// Appends what is new in the imported sessions to a branch.

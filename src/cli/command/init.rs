@@ -11,8 +11,8 @@ use crate::cli::{App, Result};
 /// Makes `.tract/` in DIR; without DIR, in the working directory. A repository that is there already
 /// stays as it is. `tract init ~` keeps one repository for all of your sessions.
 ///
-/// A tract built with `--features postgres` takes the address of a PostgreSQL server in place of a directory, also
-/// after `--repo` and in `TRACT_REPO`. psql's variables give the rest: PGHOST, PGUSER, PGDATABASE, PGPASSWORD,
+/// A tract built with `--features postgres` takes the address of a PostgreSQL server in place of a directory. So do
+/// `--repo` and `TRACT_REPO`. psql's variables give the rest: PGHOST, PGUSER, PGDATABASE, PGPASSWORD,
 /// PGSSLMODE and so on; so does `~/.pgpass`. Another host is reached by TLS, unless the address says
 /// `?sslmode=disable`.
 #[derive(Debug, clap::Args)]

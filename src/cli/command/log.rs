@@ -21,8 +21,8 @@ use crate::cli::{
 ///
 /// Columns: hash, the message's number in the context (:12 names it), time, operation, role, this commit's tokens,
 /// the context's tokens, and how the message begins; a tool's result follows its call. On a terminal, lines are cut
-/// to its width, and each day has a line of its own. A narrow terminal leaves out operations and the context's
-/// tokens. In a pipe, lines are whole, previews have at most 80 bytes, and times are absolute. The order is the order
+/// to its width, and each day has a line of its own. With less than 100 columns, a
+/// message that was added says no operation; with less than 80, the context's tokens are left out. In a pipe, lines are whole, previews have at most 80 bytes, and times are absolute. The order is the order
 /// of the commits, whatever their times say.
 ///
 /// --file lists the edits of a file instead, under the prompts that they were made for, each with the assistant's
@@ -38,7 +38,7 @@ use crate::cli::{
 /// operation, %k kind of a hide, %t change in tokens, %T the context's tokens, %s preview, %d time
 /// (UTC), %i number among the visible messages at the first commit of the range, %c the call that a
 /// result answers, %a author; %n a new line, %x00 a byte, %% a percent sign. %j before a letter gives the
-/// field as a JSON string, as in {"hash": %jH, "said": %js}. A field that a commit does not have is empty.
+/// field as a JSON string, as in {"hash": %jH, "text": %js}. A field that a commit does not have is empty.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -311,7 +311,7 @@ impl Verbose<'_> {
             facts.push(part::types(&row.parts).into());
         }
         if row.messages != 0 && !matches!(operation, Operation::Append { .. }) {
-            facts.push(format!("{} messages", signed(row.messages)).into());
+            facts.push(format!("{} messages", listing::moved(row)).into());
         }
         let count = format!("{} = {} tokens", signed(row.delta), tokens(row.running));
         facts.push(count.into());

@@ -61,7 +61,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if args.exec.is_some() {
         what += " --exec …";
     }
-    let surgery = outcome::options(app, &repo, deed.dry_run)?;
+    let surgery = outcome::limited(app, &repo, deed.dry_run, deed.limit)?;
     let summariser = args.exec.as_deref().map(|command| Summariser {
         command,
         format: args.exec_format,

@@ -237,7 +237,7 @@ fn start(app: &mut App) -> Result<()> {
         app.ui.out(),
         "tract keeps the context of your conversations with language models. There is no repository here yet.\n  \
          tract demo      a session to look around in\n  \
-         tract import    this directory's Claude Code and Codex sessions\n  \
+         tract import    this directory's sessions of your agents\n  \
          tract help      what else there is\n"
     )?)
 }

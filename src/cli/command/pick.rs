@@ -14,7 +14,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let picked = args.picked(&At::new(&repo, on.clone(), &Still))?;
     let what = args.line();
     let call = app.call(&on, &what);
-    let options = outcome::options(app, &repo, args.dry_run)?;
+    let options = outcome::limited(app, &repo, args.dry_run, args.limit)?;
     let picking = repo.cherry_pick(call, &picked, &options)?;
     let done = &picking.surgery;
     let of_messages = |one: &&Pickable| matches!(one, Pickable::Message(_));

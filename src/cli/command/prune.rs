@@ -19,7 +19,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let share = args.to_budget.map(|share| share.0);
     let what = args.line();
     let call = app.call(&on, &what);
-    let options = outcome::options(app, &repo, args.dry_run)?;
+    let options = outcome::limited(app, &repo, args.dry_run, args.limit)?;
     let done = repo.carry_out(call, &prune, &options)?;
     if done.is_nothing() {
         repo.check_tools(&on, &args.tool)?;

@@ -9,7 +9,7 @@ pub use tract::deeds::RedactParams as Args;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on, line) = (app.repo()?, app.on()?, args.line());
-    let options = outcome::options(app, &repo, args.dry_run)?;
+    let options = outcome::limited(app, &repo, args.dry_run, args.limit)?;
     let call = app.call(&on, &line);
     let done = args.carry_out(&At::new(&repo, on.clone(), app), call, &options);
     let (done, counts) = done?;

@@ -56,7 +56,14 @@ fn operations(entries: &[OperationEntry], repo: &Repo, app: &mut App) -> Result<
         ]);
         cells
     };
-    let rows = entries.iter().map(cells).collect();
+    let mut rows: Vec<Vec<Line>> = entries.iter().map(cells).collect();
+    if app.ui.is_terminal() {
+        let heads = ["no.", "time", "who", "command", "moved"];
+        let has_who = rows[0].len() == heads.len();
+        let heads = heads.into_iter().filter(|head| has_who || *head != "who");
+        let heads = heads.map(|head| Label::Dim.of(head)).collect();
+        rows.insert(0, heads);
+    }
     Ok(app.ui.print_all(table::list(rows, &[0], room))?)
 }
 

@@ -16,6 +16,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (mode, what) = (args.mode(), args.line());
     let at = At::new(&repo, on.clone(), &Still);
     let done = args.carry_out(&at, app.call(&on, &what))?;
+    if args.dry_run {
+        return foretell(&repo, &done, app);
+    }
     trace::add(app, "reset", |_| {
         let name = |commit: Option<CommitHash>| commit.map(|commit| commit.to_string());
         Ok(json!({"from": name(done.from), "to": name(done.to), "how": what}))
@@ -39,6 +42,29 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         back(&repo, &done, from, mode, app)?;
     }
     position::open_call(done.open.as_ref(), "tract reset", app);
+    Ok(())
+}
+
+/// Where the branch would be, and what would leave it.
+fn foretell(repo: &Repo, done: &Reset, app: &mut App) -> Result<()> {
+    let name = match &done.branch {
+        Some(branch) => Label::Branch.of(branch.short()),
+        None => Label::Head.of("HEAD"),
+    };
+    let line = Line::from("Would move ") + name;
+    let line = match &done.from {
+        Some(from) => line + " from " + place(repo, from)?,
+        None => line,
+    };
+    app.ui.print(match &done.to {
+        _ if done.from == done.to => Line::from("Nothing would move"),
+        Some(to) => line + " to " + place(repo, to)?,
+        None => line + " to before its first commit",
+    })?;
+    if done.orphaned > 0 {
+        let orphaned = plural(done.orphaned, "commit");
+        app.ui.print(format!("{orphaned} would be on no branch"))?;
+    }
     Ok(())
 }
 

@@ -11,7 +11,7 @@ pub use tract::deeds::RestoreParams as Args;
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let what = args.line();
-    let options = outcome::options(app, &repo, args.dry_run)?;
+    let options = outcome::limited(app, &repo, args.dry_run, args.limit)?;
     let at = At::new(&repo, on.clone(), &Still);
     let found = args.carry_out(&at, app.call(&on, &what), &options)?;
     let (done, still_hidden) = (found.surgery, found.still_hidden);

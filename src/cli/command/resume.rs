@@ -6,7 +6,10 @@ use std::process::Command;
 
 use tract::deeds::{At, Method, ResumeParams};
 use tract::formats::registry;
-use tract::render::{Label, shell_word};
+use tract::hash::CommitHash;
+use tract::model::tokens::context_total;
+use tract::render::{Label, plural, shell_word, tokens};
+use tract::repo::Repo;
 
 use crate::cli::failure;
 use crate::cli::{App, Failure, Result, cache};
@@ -15,13 +18,14 @@ use crate::cli::{App, Failure, Result, cache};
 #[command(about = ABOUT, long_about = long_about(), after_help = "\
 Example:
   tract resume a1b2c3d              from before a compaction, for example
-  tract resume --in codex --run     this context, in Codex, now")]
+  tract resume --in codex --run     this context, in Codex, now
+  tract resume --in codex --dry-run     what that would write, and what Codex cannot hold")]
 pub struct Args {
     #[command(flatten)]
     deed: ResumeParams,
     // No method runs a program.
     /// Run that command
-    #[arg(long)]
+    #[arg(long, conflicts_with = "dry_run")]
     run: bool,
 }
 
@@ -53,6 +57,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         && let Some(state) = cache::state(&repo, &commit, app)?
     {
         app.ui.notice(format!("the provider's cache is {state}"));
+    }
+    if deed.dry_run {
+        let size = listed_size(&repo, &commit, app)?;
+        app.ui.print(format!("Would write {size} to {place}"))?;
+        app.ui.print(format!("It would go on in {cwd}"))?;
+        return Ok(());
     }
     app.ui.status(format!("Wrote {place}"));
     // The directory may be gone, and the session is there.
@@ -88,6 +98,17 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             told
         }
     }
+}
+
+/// `12 messages, 1,082 tokens`.
+fn listed_size(repo: &Repo, commit: &CommitHash, app: &App) -> Result<String> {
+    let context = repo.context(commit)?;
+    let counts = repo.counts(&context, app.encoding(repo)?)?;
+    let messages = plural(context.entries.len() as u64, "message");
+    Ok(format!(
+        "{messages}, {} tokens",
+        tokens(context_total(counts))
+    ))
 }
 
 /// Runs a command in a directory to its end.

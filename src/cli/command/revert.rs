@@ -11,7 +11,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let commit = At::new(&repo, on.clone(), &Still).commit(&args.rev)?;
     let what = args.line();
     let call = app.call(&on, &what);
-    let options = outcome::options(app, &repo, args.dry_run)?;
+    let options = outcome::limited(app, &repo, args.dry_run, args.limit)?;
     let done = repo.revert(call, &commit, args.force, &options)?;
     let (what, name) = (done.what, commit.short());
     if done.already {

@@ -29,8 +29,8 @@ use crate::cli::{App, Failure, Result, Typed, duration, leaks, prices};
 /// does is imported onto the branch. PROMPT is what is asked; without it, what the user says last.
 ///
 /// --judge CMD says how a run went: it gets the context on standard input, and BRANCH and REV in its environment. It
-/// ends with 0 for good, 1 to 124 for bad, 125 for unknown. With --worktree each run has a git worktree of its own,
-/// of the commit that was checked out at REV's time, if git's reflog knows it.
+/// ends with 0 for good, 1 to 124 for bad, 125 for unknown. With --worktree each run has a git worktree of its own.
+/// It is of the commit that was checked out at REV's time, if git's reflog knows it.
 ///
 /// At the end, a table tells how each run went, what it cost, and where it first differs from what was
 /// recorded after REV. Ctrl+C ends what is at work; the same command with --name goes on with what is missing.

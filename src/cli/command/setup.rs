@@ -6,9 +6,9 @@ use crate::cli::{App, Result};
 /// Set up your coding agents to use tract, or take that back
 ///
 /// Finds Claude Code, Codex, Gemini CLI and OpenCode, shows what it would write where, and writes it after a
-/// yes: the hooks that bring sessions in and guard compactions, the server that gives an agent its memory, for
-/// Claude Code the setting that keeps each request in the session's file, a repository for everything below
-/// your home, and `tract watch` from login on.
+/// yes. It sets hooks that bring sessions in and guard compactions, and the server that gives an agent its
+/// memory. Claude Code also gets the setting that keeps each request in the session's file. Everything below
+/// your home gets one repository, and `tract watch` runs from login on.
 ///
 /// Comments, order and all other settings stay. An entry that is there already is not written again. A file that is
 /// broken, read-only, of another user, or a link that leads nowhere is named and left as it is. A copy of each file

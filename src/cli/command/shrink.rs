@@ -14,7 +14,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let shrink = args.plan(&repo, &on, app.now())?;
     let what = args.line();
     let call = app.call(&on, &what);
-    let options = outcome::options(app, &repo, args.dry_run)?;
+    let options = outcome::limited(app, &repo, args.dry_run, args.limit)?;
     let truncate = Truncate::new(Reach::ToBudget(shrink.budget));
     let (done, others) = if args.dry_run {
         let others: [&dyn Plan; 2] = [&usual_prune(&repo)?, &truncate];

@@ -62,10 +62,8 @@ fn rows(answer: &StatsAnswer, by: StatsBy, app: &mut App) -> Result<()> {
     };
     let cells = |row: &StatsRow| columns.iter().map(|(_, cell)| cell(row)).collect();
     let mut lines = Vec::new();
-    if app.ui.is_terminal() {
-        let head = columns.iter().map(|(word, _)| Label::Dim.of(*word));
-        lines.push(line(Line::new(), head.collect()));
-    }
+    let head = columns.iter().map(|(word, _)| Label::Dim.of(*word));
+    lines.push(line(Line::new(), head.collect()));
     // What the numbers before it leave.
     let all = || answer.rows.iter().chain([&answer.total]);
     let taken = columns.iter().map(|(head, cell)| {
@@ -91,14 +89,14 @@ fn rows(answer: &StatsAnswer, by: StatsBy, app: &mut App) -> Result<()> {
         true => bars(&answer.rows, &lines, app.ui.wrap_cols()),
         false => Vec::new(),
     };
-    let first = usize::from(app.ui.is_terminal());
     for (at, mut line) in lines.into_iter().enumerate() {
-        let row = at.checked_sub(first).and_then(|at| answer.rows.get(at));
+        // The heading stands before them.
+        let row = at.checked_sub(1).and_then(|at| answer.rows.get(at));
         if let Some(title) = row.and_then(|row| row.title.as_ref()) {
             line += "  ";
             line.fit(Label::Text.quote(title), width);
         }
-        if let Some(bar) = at.checked_sub(first).and_then(|at| bars.get(at)) {
+        if let Some(bar) = at.checked_sub(1).and_then(|at| bars.get(at)) {
             line += Label::Tokens.of(bar.as_str());
         }
         app.ui.print(line)?;
@@ -216,8 +214,25 @@ fn bars(rows: &[StatsRow], lines: &[Line], width: usize) -> Vec<String> {
     rows.iter().map(bar).collect()
 }
 
-/// A column for each run.
+/// A column for each run, as many beside each other as there is room for.
 fn side_by_side(runs: &[StatsRow], app: &mut App) -> Result<()> {
+    let width = app.ui.width_cols();
+    let fits = |count: &usize| {
+        let mut lines = runs.chunks(*count).flat_map(run_columns);
+        width.is_none_or(|width| lines.all(|line| line.width_cols() <= width))
+    };
+    let count = (1..=runs.len()).rev().find(fits).unwrap_or(1);
+    for (at, some) in runs.chunks(count.max(1)).enumerate() {
+        if at > 0 {
+            app.ui.print(Line::new())?;
+        }
+        app.ui.print_all(run_columns(some))?;
+    }
+    Ok(())
+}
+
+/// The lines of these runs.
+fn run_columns(runs: &[StatsRow]) -> Vec<Line> {
     let rows: [Column; 11] = [
         ("", |run| Label::Branch.quote(&run.name)),
         ("at work", |run| stretch(run.active_ms).into()),
@@ -243,8 +258,7 @@ fn side_by_side(runs: &[StatsRow], app: &mut App) -> Result<()> {
         line
     });
     let ends: Vec<usize> = (1..=runs.len()).collect();
-    app.ui.print_all(table::lines(lines.collect(), &ends))?;
-    Ok(())
+    table::lines(lines.collect(), &ends).collect()
 }
 
 /// The newest edits: when, where, what, and for which prompt.

@@ -32,7 +32,7 @@ const INDENT: &str = "         ";
 /// What is said of a repository without commits.
 const START: &str = "
 No messages yet.
-  tract import                    this directory's Claude Code and Codex sessions
+  tract import                    this directory's sessions of your agents
   tract import FILE               one session
   tract commit -r user -m \"…\"     write the first message";
 
@@ -310,6 +310,13 @@ fn token_line(status: &Status) -> Line {
         let count = match spread {
             Some((low, high)) => format!("{} to {}", grouped(low), grouped(high)),
             None => about.to_owned() + &grouped(total.tokens),
+        };
+        // Lists have tract's own count.
+        let count = match status.provider.count() {
+            Some(_) if total.tokens != status.total.tokens => {
+                format!("{count} by the provider, {} by tract", tokens(status.total))
+            }
+            _ => count,
         };
         return format!("Tokens   {count} (no budget set)").into();
     };

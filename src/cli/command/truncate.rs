@@ -16,7 +16,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let reach = truncate.reach;
     let what = args.line();
     let call = app.call(&on, &what);
-    let options = outcome::options(app, &repo, args.dry_run)?;
+    let options = outcome::limited(app, &repo, args.dry_run, args.limit)?;
     let (done, mut gentler) = if args.dry_run {
         repo.foretell(call, &options, &truncate, &[&usual_prune(&repo)?])?
     } else {

@@ -1,8 +1,9 @@
 //! `tract undo`: reverses the last command, whatever it was, or all back to a point.
 
+use tract::Error;
 use tract::deeds::Undone;
-use tract::render::{Label, plural, table};
-use tract::repo::UndoneTo;
+use tract::render::{Label, Line, plural, table};
+use tract::repo::{OperationEntry, Repo, UndoneTo};
 
 use crate::cli::{App, Result, position};
 
@@ -14,21 +15,37 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
     match args.carry_out(&repo, &app.calendar())? {
         Undone::ToAPoint(undone) => to_a_point(&undone, args.dry_run, app),
+        Undone::One(done) if args.dry_run => {
+            let line = position::reversal("Would undo", &done, &repo, app);
+            app.ui.print(line)?;
+            for moved in position::taken_back(&done) {
+                app.ui.print(format!("  {moved}"))?;
+            }
+            Ok(())
+        }
         Undone::One(done) => {
             position::undone("Undid", &done, &repo, app)?;
             position::elsewhere(&[&done], app);
             position::head(&repo, app)?;
-            app.ui.hint("back: tract redo");
+            way_back(&repo, app);
             Ok(())
         }
     }
 }
 
-/// What was reversed, newest first, one to a line.
+/// Says how what was undone comes back, if it does.
+fn way_back(repo: &Repo, app: &mut App) {
+    match repo.redoable() {
+        Err(Error::Purged) => app.ui.hint(
+            "redo does not bring back what was purged; tract reflog says where the branch was, and tract reset REV moves it there",
+        ),
+        _ => app.ui.hint("back: tract redo"),
+    }
+}
+
+/// What was reversed, newest first, and what was done again, one to a line.
 fn to_a_point(undone: &UndoneTo, dry_run: bool, app: &mut App) -> Result<()> {
-    let (calendar, room) = (app.calendar(), app.ui.width_cols());
-    let operations = &undone.operations;
-    let count = plural(operations.len() as u64, "command");
+    let (again, reversed): (Vec<_>, Vec<_>) = undone.operations.iter().partition(|one| !one.undone);
     let stays = match undone.captures {
         0 => None,
         1 => Some("1 import or recording stays: --captured reverses it, too".to_owned()),
@@ -36,6 +53,37 @@ fn to_a_point(undone: &UndoneTo, dry_run: bool, app: &mut App) -> Result<()> {
             "{more} imports and recordings stay: --captured reverses them, too"
         )),
     };
+    let verbs = if dry_run {
+        ["Would undo", "Would do again"]
+    } else {
+        ["Undid", "Did again"]
+    };
+    for (verb, operations) in verbs.into_iter().zip([&reversed, &again]) {
+        let lines = listed(verb, operations, app);
+        if dry_run {
+            app.ui.print_all(lines)?;
+        } else {
+            lines.into_iter().for_each(|line| app.ui.status(line));
+        }
+    }
+    if dry_run {
+        stays.into_iter().for_each(|stays| app.ui.hint(stays));
+        return Ok(());
+    }
+    position::elsewhere(&reversed, app);
+    let repo = app.repo()?;
+    position::head(&repo, app)?;
+    stays.into_iter().for_each(|stays| app.ui.hint(stays));
+    way_back(&repo, app);
+    Ok(())
+}
+
+/// How many commands, and which.
+fn listed(verb: &str, operations: &[&OperationEntry], app: &App) -> Vec<Line> {
+    if operations.is_empty() {
+        return Vec::new();
+    }
+    let (calendar, room) = (app.calendar(), app.ui.width_cols());
     let cells = operations.iter().map(|one| {
         vec![
             Label::Hash.of(format!("  #{}", one.operation.id)),
@@ -44,21 +92,8 @@ fn to_a_point(undone: &UndoneTo, dry_run: bool, app: &mut App) -> Result<()> {
             Label::Dim.of(position::moves(one).collect::<Vec<_>>().join(", ")),
         ]
     });
+    let count = plural(operations.len() as u64, "command");
+    let head = Line::from(format!("{verb} {count}"));
     let lines = table::list(cells.collect(), &[0], room);
-    if dry_run {
-        app.ui.print(format!("Would undo {count}"))?;
-        app.ui.print_all(lines)?;
-        stays.into_iter().for_each(|stays| app.ui.hint(stays));
-        return Ok(());
-    }
-    app.ui.status(format!("Undid {count}"));
-    for line in lines {
-        app.ui.status(line);
-    }
-    position::elsewhere(&operations.iter().collect::<Vec<_>>(), app);
-    let repo = app.repo()?;
-    position::head(&repo, app)?;
-    stays.into_iter().for_each(|stays| app.ui.hint(stays));
-    app.ui.hint("back: tract redo");
-    Ok(())
+    std::iter::once(head).chain(lines).collect()
 }

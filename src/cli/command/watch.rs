@@ -14,7 +14,7 @@ fn long_about() -> String {
          Follows every session of every tool on this machine, sub-agents too. New messages come in \
          within a second. Each session has its own ref and branch; HEAD stays where it is, and undo \
          skips what watch brought in. The tools' files are only read, and what came in stays here \
-         when a tool deletes them. Unproven, because no real session of them was at hand: {}.\n\n\
+         when a tool deletes them. Unproven, because no real session of them was available: {}.\n\n\
          A file that has grown is not read again from the start. Its first bytes, some in its middle \
          and its last messages must be as before. A change anywhere else is found when the whole \
          file is read: by tract import FILE, or with --full. A compaction or a rewind makes tract \

@@ -200,6 +200,13 @@ pub fn set_up(mut setup: Setup<'_>, is_yes: bool, app: &mut App) -> Result<()> {
         app.ui.status(format!("Wrote {}", plural(written, "file")));
         let hint = "tract setup --check says what of it works; tract setup --undo takes it back";
         app.ui.hint(hint);
+        let sessions = app.tool_dirs()?.sessions().len() as u64;
+        if sessions > 0 {
+            let sessions = plural(sessions, "session");
+            app.ui.hint(format!(
+                "{sessions} of your agents are on this machine; tract import --all brings them in"
+            ));
+        }
     }
     setup.done()
 }

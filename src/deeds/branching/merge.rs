@@ -70,6 +70,12 @@ pub struct MergeParams {
     /// Change nothing; say what would come, and what is in conflict
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
+    /// In a dry run, list at most N messages of each kind; 0: all
+    #[cfg_attr(
+        feature = "cli",
+        arg(short = 'n', long, value_name = "N", requires = "dry_run")
+    )]
+    pub limit: Option<usize>,
 }
 
 /// Whose change holds of a message that both changed, where that is said.
@@ -248,7 +254,7 @@ impl Method for MergeParams {
             at.repo.merge_abort(&at.on)?;
             return Ok(MergeAnswer::of("aborted"));
         }
-        let (line, surgery) = (self.line(), at.surgery(self.dry_run)?);
+        let (line, surgery) = (self.line(), at.surgery(self.dry_run, self.limit)?);
         let done = self.carry_out(at, at.call(&line), surgery, None)?;
         Ok(match &done.made {
             Merge::Here => MergeAnswer::of("here"),

@@ -11,7 +11,7 @@ use crate::rewrite::{Rebase, RebaseFate, RebaseStep, Rebased};
 /// Put the branch's own commits on another base
 ///
 /// Takes the commits since the branch parted from `onto`, or those after `from`, and makes each of them
-/// again on `onto`: messages, edits, compactions and other hides, restores, pins, with their settings,
+/// again on `onto`. Messages, edits, compactions and other hides, restores and pins keep their settings,
 /// notes, authors and times. Nothing is lost: undo puts the branch back, and ORIG_HEAD keeps where
 /// it was. Where a commit does not fit, or both sides changed a message differently, nothing is
 /// written and each is named; `skip`, `ours` and `theirs` settle it.

@@ -1,5 +1,7 @@
 //! Messages found by their text, hidden ones among them.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +94,10 @@ pub struct FindParams {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
     pub note: Option<String>,
+    /// Only replies of a model with this in its name, whatever its case
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    pub model: Option<String>,
     /// Only messages of commits that set this: a request setting, or KEY=VALUE
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "KEY"))]
@@ -382,8 +388,14 @@ impl FindParams {
             }
             None => None,
         };
+        let within = within.transpose()?;
+        let commits = self.model.as_deref().map(|model| match &within {
+            Some(tip) => at.repo.replies_of_model(tip, model),
+            None => at.repo.all_replies_of_model(model),
+        });
         Ok(SearchOptions {
-            within: within.transpose()?,
+            within,
+            commits: commits.transpose()?.map(Arc::new),
             session: session.transpose()?,
             directory,
             role: self.role.as_deref().map(str::parse::<Role>).transpose()?,

@@ -36,7 +36,7 @@ pub struct LogParams {
     /// Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
     #[cfg_attr(feature = "cli", arg(long, value_name = "LIST", value_delimiter = ','))]
     pub op: Vec<String>,
-    /// Only messages of this role
+    /// Only messages of this role; `user` leaves out what a client says in the user's name
     #[cfg_attr(feature = "cli", arg(long, value_name = "ROLE"))]
     pub role: Option<String>,
     /// Only what the user typed: no reminders, notices or echoes of commands

@@ -16,9 +16,9 @@ use crate::sync::Upstream;
 /// HEAD, the messages that a model would be sent, their tokens, and the newest commits. Tokens
 /// are the provider's count where its replies tell it, and tract's own count otherwise.
 ///
-/// With verbose also how the two counts compare, what the session has cost and the next message will,
-/// what fills the context (tools, thinking, pictures, what the client attached), the ten largest messages,
-/// and what a prune would give back.
+/// With verbose also how the two counts compare, and what the session has cost and the next message will.
+/// Then come what fills the context (tools, thinking, pictures, what the client attached), the ten largest
+/// messages, and what a prune would give back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

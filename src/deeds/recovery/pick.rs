@@ -39,6 +39,13 @@ pub struct PickParams {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
+    /// In a dry run, list at most N messages of each kind; 0: all
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "cli",
+        arg(short = 'n', long, value_name = "N", requires = "dry_run")
+    )]
+    pub limit: Option<usize>,
 }
 
 impl PickParams {
@@ -63,7 +70,7 @@ impl Method for PickParams {
 
     fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let picked = self.picked(at)?;
-        let (line, options) = (self.line(), at.surgery(self.dry_run)?);
+        let (line, options) = (self.line(), at.surgery(self.dry_run, self.limit)?);
         let done = at.repo.cherry_pick(at.call(&line), &picked, &options)?;
         Ok(Changed::of(&done.surgery))
     }

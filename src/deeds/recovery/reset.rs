@@ -22,7 +22,8 @@ Example:
   tract reset HEAD~3       three commits back
   tract reset ORIG_HEAD    and forward again
   tract reset --root       to before the first message, to start over from another prompt
-  tract reset --hard v1    to the tag v1, with nothing kept but in the reflog")
+  tract reset --hard v1    to the tag v1, with nothing kept but in the reflog
+  tract reset HEAD~3 --dry-run     where to, and how many commits leave the branch")
 )]
 pub struct ResetParams {
     /// The commit to move to
@@ -43,6 +44,9 @@ pub struct ResetParams {
     /// Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
     #[cfg_attr(feature = "cli", arg(long, value_name = "REV|none"))]
     pub expect: Option<String>,
+    /// Say where the branch would be, and change nothing
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub dry_run: bool,
 }
 
 impl ResetParams {
@@ -74,9 +78,11 @@ impl ResetParams {
             (None, true) => {}
         }
         let expect = at.expected(self.expect.as_deref())?;
-        Ok(at
-            .repo
-            .reset_from(call, self.rev.as_deref(), self.mode(), expect)?)
+        let (rev, mode) = (self.rev.as_deref(), self.mode());
+        Ok(match self.dry_run {
+            true => at.repo.reset_forecast(call, rev, mode, expect)?,
+            false => at.repo.reset_from(call, rev, mode, expect)?,
+        })
     }
 }
 

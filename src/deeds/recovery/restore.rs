@@ -47,6 +47,13 @@ pub struct RestoreParams {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
+    /// In a dry run, list at most N messages of each kind; 0: all
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "cli",
+        arg(short = 'n', long, value_name = "N", requires = "dry_run")
+    )]
+    pub limit: Option<usize>,
 }
 
 impl RestoreParams {
@@ -87,7 +94,7 @@ impl Method for RestoreParams {
     type Answer = Changed;
 
     fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
-        let (line, options) = (self.line(), at.surgery(self.dry_run)?);
+        let (line, options) = (self.line(), at.surgery(self.dry_run, self.limit)?);
         let done = self.carry_out(at, at.call(&line), &options)?;
         Ok(Changed::of(&done.surgery))
     }

@@ -35,6 +35,13 @@ pub struct RevertParams {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
+    /// In a dry run, list at most N messages of each kind; 0: all
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "cli",
+        arg(short = 'n', long, value_name = "N", requires = "dry_run")
+    )]
+    pub limit: Option<usize>,
 }
 
 impl Method for RevertParams {
@@ -44,7 +51,7 @@ impl Method for RevertParams {
 
     fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let commit = at.commit(&self.rev)?;
-        let (line, options) = (self.line(), at.surgery(self.dry_run)?);
+        let (line, options) = (self.line(), at.surgery(self.dry_run, self.limit)?);
         let done = at
             .repo
             .revert(at.call(&line), &commit, self.force, &options)?;

@@ -15,8 +15,9 @@ use crate::repo::{OperationEntry, Repo, UndoPoint, UndoTo, UndoneTo};
 /// the last one that was typed in this repository. In the repository of a home it is the last one typed in this
 /// directory. On a server it is your last one. Imports by a watch, a hook or an agent were not typed. OP is a number
 /// from reflog: only that command is reversed, and only if nothing that it moved has moved since. On a server, what
-/// others did is refused unless `force` is given. With `to` or `since`, all commands back to a point are reversed, or
-/// none, in one step that one redo takes back. Imports and recordings stay then, unless `captured` is given.
+/// others did is refused unless `force` is given. With `to` or `since`, everything goes back to a point: all later
+/// commands are reversed, and earlier ones that were undone later are done again. That is one step, and one redo takes it
+/// back. Imports and recordings stay then, unless `captured` is given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
@@ -32,7 +33,8 @@ Example:
   tract undo --to 12               all that came after operation 12
   tract undo --since 10min         all commands of the last ten minutes, but imports
   tract undo --since 10min --captured    imports and recordings, too
-  tract undo --to 12 --dry-run     say which those are, and change nothing")
+  tract undo --to 12 --dry-run     say which those are, and change nothing
+  tract undo --dry-run             say which command would be reversed, and whose")
 )]
 pub struct UndoParams {
     /// The operation to reverse, instead of the newest one
@@ -41,7 +43,7 @@ pub struct UndoParams {
     /// Reverse OP although somebody else did it
     #[cfg_attr(feature = "cli", arg(long, requires = "operation"))]
     pub force: bool,
-    /// Reverse every operation after this one, which stays
+    /// Go back to right after this operation, which may be an undo
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "OP", value_parser = number, conflicts_with = "operation")
@@ -56,7 +58,7 @@ pub struct UndoParams {
     /// With `to` or `since`, also reverse imports, recordings, and what a watch, a hook or an agent took in
     #[cfg_attr(feature = "cli", arg(long))]
     pub captured: bool,
-    /// List what `to` or `since` would reverse, and change nothing
+    /// Say what would be reversed, and whose it is; change nothing
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
 }
@@ -124,11 +126,8 @@ impl UndoParams {
             let fault = ApiError::params("'captured' goes with 'to' or 'since'");
             return Err(fault.with_hint("`tract undo` takes the last command back, an import, too"));
         }
-        if self.dry_run {
-            let fault = ApiError::params("'dry_run' lists what 'to' or 'since' would reverse");
-            return Err(fault.with_hint("`tract reflog -n 1` shows the last command"));
-        }
         Ok(match self.operation {
+            named if self.dry_run => repo.undo_forecast(named, self.force, calendar.now)?,
             Some(id) if self.force => repo.undo_of_anybody(id, calendar.now)?,
             named => repo.undo(named, calendar.now)?,
         })

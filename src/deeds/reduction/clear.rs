@@ -37,6 +37,12 @@ pub struct ClearParams {
     /// Change nothing; say what would go
     #[cfg_attr(feature = "cli", arg(long, conflicts_with = "purge"))]
     pub dry_run: bool,
+    /// In a dry run, list at most N messages of each kind; 0: all
+    #[cfg_attr(
+        feature = "cli",
+        arg(short = 'n', long, value_name = "N", requires = "dry_run")
+    )]
+    pub limit: Option<usize>,
     /// Erase what came before, for good
     #[cfg_attr(feature = "cli", arg(long))]
     pub purge: bool,
@@ -76,7 +82,7 @@ impl Method for ClearParams {
     }
 
     fn act(self, at: &mut At<'_>) -> Result<ClearAnswer, ApiError> {
-        let (line, options) = (self.line(), at.surgery(self.dry_run)?);
+        let (line, options) = (self.line(), at.surgery(self.dry_run, self.limit)?);
         let done = at.repo.clear(at.call(&line), self.all, &options)?;
         let erased = if self.purge {
             let purged = at.repo.purge(at.call(&line)).map_err(|error| {

@@ -40,6 +40,12 @@ pub struct CompactParams {
     /// Change nothing; say what would go
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
+    /// In a dry run, list at most N messages of each kind; 0: all
+    #[cfg_attr(
+        feature = "cli",
+        arg(short = 'n', long, value_name = "N", requires = "dry_run")
+    )]
+    pub limit: Option<usize>,
     /// The span, both ends included
     #[cfg_attr(feature = "cli", arg(value_name = "A..B|-"))]
     pub range: Option<String>,
@@ -199,7 +205,7 @@ impl Method for CompactParams {
     type Answer = Changed;
 
     fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
-        let (line, options) = (self.line(), at.surgery(self.dry_run)?);
+        let (line, options) = (self.line(), at.surgery(self.dry_run, self.limit)?);
         let call = at.call(&line);
         let summary = self.message.as_deref().map(str::trim);
         if self.dry_run {

@@ -38,6 +38,13 @@ pub struct DropParams {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
+    /// In a dry run, list at most N messages of each kind; 0: all
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "cli",
+        arg(short = 'n', long, value_name = "N", requires = "dry_run")
+    )]
+    pub limit: Option<usize>,
 }
 
 impl DropParams {
@@ -58,7 +65,7 @@ impl Method for DropParams {
 
     fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let named = self.named(at)?;
-        let (line, options) = (self.line(), at.surgery(self.dry_run)?);
+        let (line, options) = (self.line(), at.surgery(self.dry_run, self.limit)?);
         let done = at
             .repo
             .drop_named(at.call(&line), &named, self.force, &options)?;

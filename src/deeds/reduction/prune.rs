@@ -61,6 +61,12 @@ pub struct PruneParams {
     /// Say what would change, and change nothing
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
+    /// In a dry run, list at most N messages of each kind; 0: all
+    #[cfg_attr(
+        feature = "cli",
+        arg(short = 'n', long, value_name = "N", requires = "dry_run")
+    )]
+    pub limit: Option<usize>,
 }
 
 impl PruneParams {
@@ -110,7 +116,7 @@ impl Method for PruneParams {
 
     fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let plan = self.plan(at.repo)?;
-        let options = at.surgery(self.dry_run)?;
+        let options = at.surgery(self.dry_run, self.limit)?;
         let done = at.repo.carry_out(at.call(&self.line()), &plan, &options)?;
         if done.is_nothing() {
             at.repo.check_tools(&at.on, &plan.tools)?;

@@ -36,6 +36,12 @@ pub struct RedactParams {
     /// Say what would change, and change nothing
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
+    /// In a dry run, list at most N messages of each kind; 0: all
+    #[cfg_attr(
+        feature = "cli",
+        arg(short = 'n', long, value_name = "N", requires = "dry_run")
+    )]
+    pub limit: Option<usize>,
 }
 
 impl RedactParams {
@@ -92,7 +98,7 @@ impl Method for RedactParams {
     type Answer = RedactAnswer;
 
     fn act(self, at: &mut At<'_>) -> Result<RedactAnswer, ApiError> {
-        let (line, options) = (self.line(), at.surgery(self.dry_run)?);
+        let (line, options) = (self.line(), at.surgery(self.dry_run, self.limit)?);
         let (done, counts) = self.carry_out(at, at.call(&line), &options)?;
         let counts = counts.into_iter();
         Ok(RedactAnswer {

@@ -44,6 +44,12 @@ pub struct ShrinkParams {
     /// Say what would change, and change nothing
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
+    /// In a dry run, list at most N messages of each kind; 0: all
+    #[cfg_attr(
+        feature = "cli",
+        arg(short = 'n', long, value_name = "N", requires = "dry_run")
+    )]
+    pub limit: Option<usize>,
 }
 
 impl ShrinkParams {
@@ -93,7 +99,7 @@ impl Method for ShrinkParams {
 
     fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let plan = self.plan(at.repo, &at.on, at.host.now())?;
-        let options = at.surgery(self.dry_run)?;
+        let options = at.surgery(self.dry_run, self.limit)?;
         let done = at.repo.carry_out(at.call(&self.line()), &plan, &options);
         Ok(Changed::of(&done.map_err(refused_shrink)?))
     }

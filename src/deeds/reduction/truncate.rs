@@ -64,6 +64,12 @@ pub struct TruncateParams {
     /// Say what would go, and change nothing
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
+    /// In a dry run, list at most N messages of each kind; 0: all
+    #[cfg_attr(
+        feature = "cli",
+        arg(short = 'n', long, value_name = "N", requires = "dry_run")
+    )]
+    pub limit: Option<usize>,
 }
 
 impl TruncateParams {
@@ -81,7 +87,8 @@ impl TruncateParams {
             (None, None, None) => match repo.config()?.budget_max()? {
                 Some(max) => budget(Share::Tokens(max))?,
                 None => {
-                    let fault = ApiError::params("how much? fraction, keep or to-budget says it");
+                    let fault =
+                        ApiError::params("how much? 'fraction', 'keep' or 'to_budget' says it");
                     let hint =
                         "with `tract config budget.max 128k`, `tract truncate` alone fits that";
                     return Err(fault.with_hint(hint));
@@ -139,7 +146,7 @@ impl Method for TruncateParams {
 
     fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let plan = self.plan(at.repo)?;
-        let options = at.surgery(self.dry_run)?;
+        let options = at.surgery(self.dry_run, self.limit)?;
         let done = at.repo.carry_out(at.call(&self.line()), &plan, &options)?;
         Ok(Changed::of(&done))
     }

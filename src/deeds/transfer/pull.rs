@@ -140,7 +140,7 @@ impl Method for PullParams {
         for parted in &done.parted {
             let mut landed = Landed::Parted.as_str();
             if merges && parted.name.is_branch() {
-                let done = merge_what_came(parted, at, at.surgery(false)?)?;
+                let done = merge_what_came(parted, at, at.surgery(false, None)?)?;
                 landed = match done.made {
                     Merge::Conflicts(_) => "conflicts",
                     _ => "merged",

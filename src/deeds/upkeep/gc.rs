@@ -20,8 +20,8 @@ use crate::upkeep::{Collected, GcStep, LetGo, Unfinished};
 /// rest is compressed again and the files are rewritten. Other commands may run meanwhile. tract never does this
 /// unasked.
 ///
-/// With `keep`, or gc.keep, it first lets go of imported sessions that are neither among the newest so many nor
-/// of the last so many days. tract lists the sessions that it removes. undo restores them for 90 days, or not at
+/// With `keep`, or gc.keep, it first removes imported sessions that are neither among the newest so many nor
+/// of the last so many days. It lists the sessions that it removes. `tract undo` restores them for 90 days, or not at
 /// all where `expire` is now. A session stays if a branch of your own, a tag or a HEAD leads to it. It stays if
 /// commits of it were taken over, and while its file is in its place, for an import would bring it back. It also
 /// stays if a purge erased anything in it, for its file would bring that back.

@@ -23,7 +23,7 @@ use crate::upkeep::{Erasing, Erasure, Purged};
 /// nothing is done.
 ///
 /// The expression is read as `tract find -E` reads it: case does not matter, unless it begins with (?-i).
-/// It is matched against the text itself, however JSON spells it. redact is the gentler deed:
+/// It is matched against the text itself, however JSON spells it. `tract redact` is the gentler deed:
 /// it takes secrets out of the context only, and undo brings them back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

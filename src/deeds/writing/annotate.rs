@@ -50,6 +50,13 @@ pub struct AnnotateParams {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
+    /// In a dry run, list at most N messages of each kind; 0: all
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "cli",
+        arg(short = 'n', long, value_name = "N", requires = "dry_run")
+    )]
+    pub limit: Option<usize>,
     /// Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REV|none"))]
@@ -108,7 +115,7 @@ impl Method for AnnotateParams {
 
     fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let named = self.named(at)?;
-        let (line, options) = (self.line(), at.surgery(self.dry_run)?);
+        let (line, options) = (self.line(), at.surgery(self.dry_run, self.limit)?);
         let done = self.carry_out(at, at.call(&line), &named, options)?;
         Ok(Changed::of(&done.surgery))
     }

@@ -474,7 +474,7 @@ impl Method for CommitParams {
                 is_over: false,
             });
         };
-        let surgery = at.surgery(false)?;
+        let surgery = at.surgery(false, None)?;
         let (drafts, options) = (&writing.drafts, writing.options());
         let within = at.repo.commit_within(call, drafts, &options, budget)?;
         let Kept {

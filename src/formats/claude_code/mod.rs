@@ -51,6 +51,7 @@ static SENT: ReadSent = ReadSent {
 
 /// The format.
 pub static CLAUDE_CODE: Format = Format {
+    aliases: &["claude"],
     tools: &["Claude Code"],
     seen: "1.0.98 to 2.1.332; with its requests 2.1.197, 2.1.330 and 2.1.332",
     sniff: |head| {

@@ -27,6 +27,7 @@ use crate::hash::fingerprint;
 
 /// The format.
 pub static GEMINI: Format = Format {
+    aliases: &["gemini-cli"],
     tools: &["Gemini CLI"],
     seen: "JSON of December 2025 and January 2026, JSON Lines of 0.40 and 0.61; with its requests 0.61; resumed by its source",
     sniff: |head| {

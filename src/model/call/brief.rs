@@ -341,12 +341,12 @@ mod tests {
             (
                 "Bash",
                 r#"{"command": "cargo test", "description": "Run the tests", "timeout": 9}"#,
-                "Bash cargo test  # Run the tests",
+                "Bash cargo test  # Run the tests timeout=9",
             ),
             (
                 "shell",
                 r#"{"command": ["bash", "-lc", "ls"], "workdir": "/x"}"#,
-                "shell ls",
+                "shell ls workdir=\"/x\"",
             ),
             (
                 "Grep",

@@ -84,16 +84,12 @@ pub(super) const SPEECHES: [&str; 9] = [
     "input",
     "summary",
 ];
-/// The keys of how a tool is to be run: of no interest beside what it is to do.
-pub(super) const MANNERS: [&str; 16] = [
-    "timeout",
-    "timeout_ms",
+/// The keys of how a tool is to be run: of no interest beside what it is to do. Where it runs and how long it may take
+/// are none of them: the same command elsewhere, or in less time, is another one.
+pub(super) const MANNERS: [&str; 11] = [
     "yield_time_ms",
     "max_output_tokens",
     "block_until_ms",
-    "workdir",
-    "working_directory",
-    "cwd",
     "login",
     "tty",
     "sandbox_permissions",

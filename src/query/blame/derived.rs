@@ -94,7 +94,7 @@ impl Repo {
         for (line, words) in lines.into_iter().zip(words) {
             let from = match nearest(&words, &has, &worth) {
                 Some((at, share)) => {
-                    let said = load::rows(view, &[hidden[at].content])?
+                    let said = load::told_rows(view, &[hidden[at].content])?
                         .into_values()
                         .next();
                     Some(LineSource {

@@ -136,7 +136,11 @@ impl<'q> Looking<'q> {
         score *= 1.0 + TOGETHER * self.together(&places) * share;
         Some(Looked {
             score: score * worth,
-            lines: self.best_lines(&passages, &places),
+            lines: self
+                .best_lines(&passages, &places)
+                .into_iter()
+                .map(|line| line.in_brief(message))
+                .collect(),
             parts,
             is_said,
             is_question,

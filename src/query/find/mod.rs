@@ -325,7 +325,7 @@ fn read(
     row: &CommitRow,
     options: &FindOptions,
 ) -> Result<Option<(Role, Vec<MatchedLine>)>> {
-    if !options.takes(&row.commit) {
+    if !options.takes(row) {
         return Ok(None);
     }
     if options.role.is_some() {
@@ -335,7 +335,8 @@ fn read(
         }
     }
     let message = load::content(view, content)?;
-    let lines = options.asked.lines(&message);
+    let lines = options.asked.lines(&message).into_iter();
+    let lines: Vec<MatchedLine> = lines.map(|line| line.in_brief(&message)).collect();
     let wanted = !lines.is_empty()
         && match &options.tool {
             Some(tool) => Callers::new(view).has_to_do_with(tool, row.commit.parent, content)?,
@@ -344,7 +345,7 @@ fn read(
         && match &options.path {
             Some(path) => {
                 let mut own = Own::of(&message);
-                own.answered(&Callers::new(view).of(row.commit.parent, content)?);
+                own.answered(&Callers::new(view).of_row(row, content)?);
                 own.names(path)
             }
             None => true,

@@ -1,12 +1,15 @@
 //! What is searched for, and where.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::hash::CommitHash;
 use crate::model::pattern::Pattern;
 use crate::model::query::Query;
-use crate::model::{Commit, Millis, RefName, Role};
+use crate::model::{Millis, RefName, Role};
 use crate::query::log::{notes, sets, wanted};
+use crate::store::CommitRow;
 
 /// How many lines of a message a ranked search tells.
 const LINES: usize = 5;
@@ -39,6 +42,8 @@ pub struct SearchOptions<T> {
     pub note: Option<String>,
     /// Only what commits brought that give this request setting a value: any, or this one.
     pub setting: Option<(String, Option<String>)>,
+    /// Only what these commits brought; none: whatever commit.
+    pub commits: Option<Arc<HashSet<CommitHash>>>,
     /// Only what is in no context any more where it stands.
     pub hidden: bool,
     /// At most so many messages; 0: all.
@@ -91,6 +96,7 @@ impl<T> SearchOptions<T> {
             until: None,
             note: None,
             setting: None,
+            commits: None,
             hidden: false,
             limit: 0,
             neighbours: 0,
@@ -112,6 +118,7 @@ impl<T> SearchOptions<T> {
             until: self.until,
             note: self.note,
             setting: self.setting,
+            commits: self.commits,
             hidden: self.hidden,
             limit: self.limit,
             neighbours: self.neighbours,
@@ -119,7 +126,15 @@ impl<T> SearchOptions<T> {
     }
 
     /// Whether a commit is of the time and the operations that are asked for.
-    pub(super) fn takes(&self, commit: &Commit) -> bool {
+    pub(super) fn takes(&self, row: &CommitRow) -> bool {
+        if self
+            .commits
+            .as_ref()
+            .is_some_and(|them| !them.contains(&row.hash))
+        {
+            return false;
+        }
+        let commit = &row.commit;
         let time = commit.time;
         let is_early = self.since.is_some_and(|since| time < Some(since));
         let is_late = |until| time.is_none_or(|time| time > until);

@@ -305,7 +305,7 @@ impl<'a> Ordering<'a> {
         // Of each, the newest commit that brings it, of those that are wanted.
         let mut wanted: Vec<(&Scored, Hit, CommitRow)> = Vec::new();
         for ((one, hit), row) in hits.into_iter().zip(rows) {
-            let Some(row) = row.filter(|row| self.options.takes(&row.commit)) else {
+            let Some(row) = row.filter(|row| self.options.takes(row)) else {
                 continue;
             };
             let newer = |hit: &Hit, row: &CommitRow| (row.commit.time, Reverse(hit.tip));
@@ -411,7 +411,7 @@ impl<'a> Ordering<'a> {
         }
         let mut own = Own::of(message);
         if own.answers() {
-            own.answered(&self.callers.of(row.commit.parent, &content)?);
+            own.answered(&self.callers.of_row(&row, &content)?);
         }
         if let Some(path) = &options.path
             && !own.names(path)

@@ -247,7 +247,7 @@ fn at_depth(view: &dyn View, end: &CommitHash, depth: u64) -> Result<Option<Comm
 }
 
 fn chosen(view: &dyn View, shown_by: EntryId, content: &ContentHash) -> Result<Option<Chosen>> {
-    let row = view.content_row(content)?;
+    let row = load::told_row(view, content)?;
     Ok(row.map(|row| Chosen {
         shown_by,
         preview: row.preview,

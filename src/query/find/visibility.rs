@@ -281,7 +281,7 @@ impl Visibility {
         let after = entries[at + 1..].iter().take(around).cloned().collect();
         let visible = &self.seen(view, tip)?.visible;
         let neighbour = |entry: OrderEntry| {
-            let row = view.content_row(&entry.content)?;
+            let row = load::told_row(view, &entry.content)?;
             Ok(row.map(|row| Neighbour {
                 entry: entry.id,
                 number: visible.get(&entry.id).map(|at| at + 1),

@@ -3,11 +3,11 @@
 //! A commit's own row is asked first, then the rows of what it brings, and a body only where a text
 //! is looked for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Author, Commit, Operation};
+use crate::model::{Author, Commit, Operation, Role};
 use crate::query::log::LogOptions;
 use crate::repo::called::Callers;
 use crate::repo::{load, path, prompts};
@@ -167,11 +167,21 @@ fn speaking(view: &dyn View, rows: &[CommitRow], options: &LogOptions) -> Result
         .flat_map(|row| brings(&row.commit.operation))
         .collect();
     let said = load::rows(view, &brought)?;
+    // What a client says in the user's name is not the user's.
+    let of_users = || {
+        let is_asked = options.role == Some(Role::User);
+        said.values()
+            .filter(move |said| is_asked && prompts::is_users(said))
+    };
+    let typed = prompts::by_text(view, &of_users().collect::<Vec<_>>())?;
+    let typed = of_users().zip(typed).filter(|(_, typed)| !typed);
+    let injected: HashSet<ContentHash> = typed.map(|(said, _)| said.hash).collect();
     let mut callers = Callers::new(view);
     let mut fits: HashMap<(CommitHash, ContentHash), bool> = HashMap::new();
     for row in rows {
         for content in brings(&row.commit.operation) {
-            let fit = speaks(row, &said[&content], &mut callers, options)?;
+            let is_injected = row.appended() == Some(content) && injected.contains(&content);
+            let fit = !is_injected && speaks(row, &said[&content], &mut callers, options)?;
             fits.insert((row.hash, content), fit);
         }
     }

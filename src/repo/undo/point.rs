@@ -3,6 +3,8 @@
 //! Each is reversed by an operation of its own, so that the log says of each whether it is undone; their
 //! words are the same, and by these one redo takes all of them back.
 
+use std::collections::HashSet;
+
 use super::{OperationEntry, Own, State, is_capture, is_elsewhere, is_forgotten, reverse_as};
 use crate::error::{Error, Result};
 use crate::model::Millis;
@@ -62,7 +64,7 @@ impl UndoTo {
 /// What an undo to a point reversed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoneTo {
-    /// The operations, newest first.
+    /// The operations: those that were reversed, newest first, then those that were done again, oldest first.
     pub operations: Vec<OperationEntry>,
     /// How many stay, for they only took something in.
     pub captures: u64,
@@ -72,14 +74,13 @@ pub struct UndoneTo {
 pub(super) const UNDO_TO: &str = "undo to";
 
 impl Repo {
-    /// Reverses all operations that are not undone back to a point, newest first, all or none; what moved
-    /// nothing here is passed over, and so is what only took something in, unless that is asked for. One [`Repo::redo`]
-    /// does them again. In a dry run nothing is reversed.
+    /// Goes back to a point, all or nothing: reverses the operations since that are not undone, newest first, and does
+    /// again the earlier ones that were undone since. What moved nothing here is passed over, and so is what only took
+    /// something in, unless that is asked for. One [`Repo::redo`] takes all of it back. In a dry run nothing is changed.
     ///
     /// # Errors
     ///
-    /// [`Error::NothingToUndo`]; [`Error::UnknownOperation`] and [`Error::NotUndoable`] for an operation to which there
-    /// is no way back; [`Error::Purged`]; [`Error::OperationSuperseded`].
+    /// [`Error::NothingToUndo`]; [`Error::UnknownOperation`]; [`Error::Purged`]; [`Error::OperationSuperseded`].
     ///
     /// ```
     /// use tract::repo::{Call, CommitOptions, On, Repo, UndoPoint, UndoTo};
@@ -100,9 +101,10 @@ impl Repo {
     pub fn undo_to(&self, undo: UndoTo, now: Millis) -> Result<UndoneTo> {
         let tx = self.store.write()?;
         if let UndoPoint::After(id) = undo.point {
-            refuse_way_back(&*tx, id)?;
+            super::operation(&*tx, id)?;
         }
         let mut operations = done_since(&*tx, undo.point)?;
+        operations.extend(undone_since(&*tx, undo.point)?);
         let all = operations.len();
         operations.retain(|one| undo.captured || !is_capture(&one.operation));
         if operations.is_empty() {
@@ -122,28 +124,6 @@ impl Repo {
             captures,
         })
     }
-}
-
-/// Refuses an operation to right after which no undo leads.
-fn refuse_way_back(view: &dyn View, id: u64) -> Result<()> {
-    let mut state = State::default();
-    for operation in load::operations(view, None) {
-        let operation = operation?;
-        let undone = state.see(&operation);
-        if operation.id > id {
-            continue;
-        }
-        if operation.id < id {
-            break;
-        }
-        let refuse = |reason| Err(Error::NotUndoable { id, reason });
-        return match operation.reversal {
-            Reversal::None if undone => refuse("it is undone already"),
-            Reversal::None => Ok(()),
-            _ => refuse("it is an undo or a redo itself"),
-        };
-    }
-    Err(Error::UnknownOperation { id })
 }
 
 /// The operations back to a point that moved something and are not undone, newest first.
@@ -173,4 +153,48 @@ pub(super) fn done_since(view: &dyn View, point: UndoPoint) -> Result<Vec<Operat
         }
     }
     Ok(found)
+}
+
+/// The operations from before a point that were reversed since, and are not now what they were then: those that are to be
+/// undone once more, newest first, then those that are to be done again, oldest first.
+fn undone_since(view: &dyn View, point: UndoPoint) -> Result<Vec<OperationEntry>> {
+    let (mut now, mut then, own) = (State::default(), State::default(), Own::of(view)?);
+    let (mut undo, mut again) = (Vec::new(), Vec::new());
+    let mut reversed: HashSet<u64> = HashSet::new();
+    let mut is_since = true;
+    for operation in load::operations(view, None) {
+        let operation = operation?;
+        is_since &= point.takes(&operation);
+        if is_forgotten(view, operation.id)? || (!is_since && reversed.is_empty()) {
+            break;
+        }
+        let is_undone = now.see(&operation);
+        let was_undone = !is_since && then.see(&operation);
+        match operation.reversal {
+            Reversal::Undo(id) | Reversal::Redo(id) => {
+                if is_since && !is_elsewhere(own.as_ref(), view, &operation)? {
+                    reversed.insert(id);
+                }
+                continue;
+            }
+            Reversal::None => {}
+        }
+        if reversed.remove(&operation.id) && !is_since && is_undone != was_undone {
+            let moves = view.moves(operation.id)?;
+            let entry = OperationEntry {
+                operation,
+                moves,
+                undone: was_undone,
+                also: Vec::new(),
+            };
+            if was_undone {
+                undo.push(entry)
+            } else {
+                again.push(entry)
+            }
+        }
+    }
+    again.reverse();
+    undo.append(&mut again);
+    Ok(undo)
 }

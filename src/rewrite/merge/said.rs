@@ -164,7 +164,7 @@ pub(super) fn conflicts(
                 _ => None,
             },
         };
-        let rows = load::rows(view, content.as_slice())?;
+        let rows = load::told_rows(view, content.as_slice())?;
         let preview = content.map(|content| rows[&content].preview.clone());
         let number = visible.iter().position(|id| *id == clash.here);
         conflicts.push(MergeConflict {

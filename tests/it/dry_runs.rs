@@ -1,0 +1,142 @@
+//! A dry run says what would be done, and changes nothing.
+
+use crate::importing::SESSION;
+use crate::sandbox::Sandbox;
+
+const FOUR: [(&str, &str); 4] = [
+    ("user", "Name a river."),
+    ("assistant", "The Elbe."),
+    ("user", "Name a lake."),
+    ("assistant", "Lake Constance."),
+];
+
+/// The refs, and what was done.
+fn state(sandbox: &Sandbox) -> (String, String) {
+    (
+        sandbox.ok(&["reflog", "-n", "0"]),
+        sandbox.tract(&["rev-parse", "HEAD"]),
+    )
+}
+
+#[test]
+fn an_undo_says_which_command_it_would_take_and_which_refs_go_where() {
+    let sandbox = Sandbox::with_messages(&FOUR);
+    let before = state(&sandbox);
+    insta::assert_snapshot!(sandbox.tract(&["undo", "--dry-run"]), @r"
+    Would undo #4 (3 min ago): commit -r assistant -m …
+      main 4ca8222 → 806fd39
+    ");
+    let refused = sandbox.tract(&["undo", "2", "--dry-run"]);
+    assert!(refused.contains("'main' has moved since"), "{refused}");
+    assert!(refused.contains("tract undo --to 1 "), "{refused}");
+    assert_eq!(state(&sandbox), before);
+}
+
+#[test]
+fn an_undo_goes_back_to_right_after_an_undo_too() {
+    let sandbox = Sandbox::with_messages(&FOUR);
+    sandbox.ok(&["undo"]); // 5
+    sandbox.ok(&["commit", "-r", "assistant", "-m", "Lake Garda."]); // 6
+    let there = sandbox.ok(&["rev-parse", "HEAD~1"]);
+    sandbox.ok(&["undo", "--to", "5"]);
+    assert_eq!(sandbox.ok(&["rev-parse", "HEAD"]), there);
+    sandbox.ok(&["redo"]);
+    // Where the fourth command was done, it is done again.
+    insta::assert_snapshot!(sandbox.tract(&["undo", "--to", "4"]), @r#"
+    --- stderr
+    Undid 1 command
+      #6  2026-03-14 12:07:00  commit -r assistant -m …  main 806fd39 → aa41628
+    Did again 1 command
+      #4  2026-03-14 12:05:00  commit -r assistant -m …  main 806fd39 → 4ca8222
+    On main, at 4ca8222 ("Lake Constance.")
+    hint: back: tract redo
+    "#);
+    sandbox.ok(&["redo"]);
+    assert!(sandbox.ok(&["log", "-n", "1"]).contains("Garda"));
+}
+
+#[test]
+fn an_undo_of_what_was_purged_names_no_redo() {
+    let sandbox = Sandbox::with_messages(&FOUR);
+    sandbox.ok(&["purge", ":4", "--force"]);
+    let refused = sandbox.tract(&["undo"]);
+    assert!(refused.contains("tract undo 4 "), "{refused}");
+    let undone = sandbox.tract(&["undo", "4"]);
+    assert!(!undone.contains("back: tract redo"), "{undone}");
+    assert!(undone.contains("tract reset REV"), "{undone}");
+}
+
+#[test]
+fn a_reset_and_a_resume_say_what_they_would_do() {
+    let sandbox = Sandbox::with_messages(&FOUR);
+    let before = state(&sandbox);
+    insta::assert_snapshot!(sandbox.tract(&["reset", "--hard", "HEAD~3", "--dry-run"]), @r#"
+    Would move main from 4ca8222 ("Lake Constance.") to 73ccde1 ("Name a river.")
+    3 commits would be on no branch
+    "#);
+    let resumed = sandbox.ok(&["resume", "--in", "claude", "--dry-run"]);
+    assert!(
+        resumed.starts_with("Would write 4 messages, 35 tokens to "),
+        "{resumed}"
+    );
+    assert!(!sandbox.home().join(".claude").exists());
+    assert_eq!(state(&sandbox), before);
+}
+
+#[test]
+fn an_import_says_what_would_come_in() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("session.jsonl", SESSION);
+    insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl", "--dry-run"]), @r#"
+    Would import claude-code "Read the bank's amounts, and never in silence": 34 messages
+    --- stderr
+    Would make a repository here
+    "#);
+    assert!(!sandbox.work().join(".tract").exists());
+    let beginning: String = SESSION.split_inclusive('\n').take(20).collect();
+    sandbox.write("session.jsonl", beginning);
+    sandbox.ok(&["import", "session.jsonl"]);
+    sandbox.write("session.jsonl", SESSION);
+    let before = state(&sandbox);
+    let told = sandbox.ok(&["import", "session.jsonl", "--dry-run"]);
+    assert!(told.starts_with("Would update claude-code "), "{told}");
+    assert!(told.contains(" of 34 messages new"), "{told}");
+    assert_eq!(state(&sandbox), before);
+    sandbox.ok(&["import", "session.jsonl"]);
+    let told = sandbox.ok(&["import", "session.jsonl", "--dry-run"]);
+    assert!(told.starts_with("Nothing new in claude-code "), "{told}");
+}
+
+#[test]
+fn a_dry_run_lists_as_many_messages_as_it_is_asked_for() {
+    let sandbox = Sandbox::with_messages(&FOUR);
+    for n in 0..30 {
+        sandbox.ok(&["commit", "-r", "user", "-m", &format!("note {n}")]);
+    }
+    let lines = |words: &[&str]| {
+        let told = sandbox.ok(&[&["truncate", "--keep", "1", "--dry-run"], words].concat());
+        let listed = told.lines().filter(|line| line.starts_with("  :"));
+        (listed.count(), told)
+    };
+    let (usual, told) = lines(&[]);
+    assert_eq!(usual, 21, "{told}");
+    assert!(told.contains("to list all: -n 0"), "{told}");
+    assert_eq!(lines(&["-n", "3"]).0, 4);
+    let (all, told) = lines(&["-n", "0"]);
+    assert_eq!(all, 33, "{told}");
+    assert!(!told.contains("to list all"), "{told}");
+    let refused = sandbox.tract(&["truncate", "--keep", "1", "-n", "3"]);
+    assert!(refused.starts_with("exit code: 2\n"), "{refused}");
+}
+
+#[test]
+fn a_session_whose_secrets_were_left_out_has_nothing_new() {
+    let key = format!("ghp_{}", "0001q7Zk2mWx9RtB4vLc8YpN3sHd6GfJ5uKe");
+    let said = format!(r#"{{"messages": [{{"role": "user", "content": "The key is {key}."}}]}}"#);
+    let sandbox = Sandbox::new();
+    sandbox.write("talk.json", said);
+    sandbox.ok(&["import", "--redact", "talk.json"]);
+    assert!(sandbox.ok(&["log"]).contains("[redacted:"));
+    let told = sandbox.ok(&["import", "talk.json", "--dry-run"]);
+    assert!(told.starts_with("Nothing new in "), "{told}");
+}
