@@ -197,19 +197,19 @@ fn made(
     options: &RequestOptions,
 ) -> Result<(String, Vec<Notice>)> {
     // Whoever asks for all of a request wants the one that a provider's cache knows.
-    let contents = match options.whole_request {
-        true => said(repo, of.context, options.provider)?,
-        false => Contents::new(),
+    let contents = || match options.whole_request {
+        true => said(repo, of.context, options.provider),
+        false => Ok(Contents::new()),
     };
     let mut running = reply.map(|reply| Running::For(*reply));
-    let mut made = made_of(repo, of, running, options, contents.clone())?;
+    let mut made = made_of(repo, of, running, options, contents()?)?;
     if options.provider != Provider::Anthropic {
         return Ok(made);
     }
-    let is_read_back = running.is_none() && repo.lost_thoughts(of.context)?.is_none();
-    if is_read_back && may_run_otherwise(&made.0) {
+    let is_read_back = running.is_none() && may_run_otherwise(&made.0);
+    if is_read_back && repo.lost_thoughts(of.context)?.is_none() {
         running = Some(Running::Next);
-        made = made_of(repo, of, running, options, contents)?;
+        made = made_of(repo, of, running, options, contents()?)?;
     }
     if options.whole_request || !may_cite(&made.0) {
         return Ok(made);
