@@ -16,7 +16,7 @@ class Methods:
     def _ask(self, method: str, params: Dict[str, Any]) -> Any:
         raise NotImplementedError
 
-    def import_(self, paths: Optional[List[str]] = None, *, format: Optional[str] = None, as_: Optional[str] = None, onto: Optional[str] = None, redact: Optional[bool] = None, strict: Optional[bool] = None, new_only: Optional[bool] = None) -> types.ImportAnswer:
+    def import_(self, paths: Optional[List[str]] = None, *, format: Optional[str] = None, as_: Optional[str] = None, onto: Optional[str] = None, redact: Optional[bool] = None, strict: Optional[bool] = None, new_only: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.ImportAnswer:
         """Bring in sessions of coding agents, and other conversations.
 
         - `paths`: Session files, directories of them, or session ids
@@ -26,8 +26,9 @@ class Methods:
         - `redact`: Write `[redacted:KIND]` in place of secrets, now and in later imports of these sessions
         - `strict`: Import nothing from a file that has a problem
         - `new_only`: Read only what has come since the last import, where that is enough
+        - `dry_run`: Say what would come in, and import nothing
         """
-        return self._ask("import", {"paths": paths, "format": format, "as": as_, "onto": onto, "redact": redact, "strict": strict, "new_only": new_only})
+        return self._ask("import", {"paths": paths, "format": format, "as": as_, "onto": onto, "redact": redact, "strict": strict, "new_only": new_only, "dry_run": dry_run})
 
     def sessions(self, directory: Optional[str] = None) -> types.SessionsAnswer:
         """Lists the sessions that were imported.
@@ -62,7 +63,7 @@ class Methods:
         """
         return self._ask("dataset", {"revs": revs, "all": all, "rows": rows, "license": license, "keep_duplicates": keep_duplicates, "allow_secrets": allow_secrets, "anonymous": anonymous, "output": output, "force": force})
 
-    def resume(self, rev: Optional[str] = None, *, in_: Optional[str] = None, directory: Optional[str] = None, redact: Optional[bool] = None, allow_secrets: Optional[bool] = None) -> types.ResumeAnswer:
+    def resume(self, rev: Optional[str] = None, *, in_: Optional[str] = None, directory: Optional[str] = None, redact: Optional[bool] = None, allow_secrets: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.ResumeAnswer:
         """Continue from a commit in a new session of a tool.
 
         - `rev`: The commit whose context is written; HEAD unless given
@@ -70,8 +71,9 @@ class Methods:
         - `directory`: The directory where it is to run; by default that of the session, if it is there, or else the one here
         - `redact`: Write `[redacted:KIND]` in place of secrets
         - `allow_secrets`: Write secrets, too
+        - `dry_run`: Say what would be written where, and write nothing; the id is another one each time
         """
-        return self._ask("resume", {"rev": rev, "in": in_, "directory": directory, "redact": redact, "allow_secrets": allow_secrets})
+        return self._ask("resume", {"rev": rev, "in": in_, "directory": directory, "redact": redact, "allow_secrets": allow_secrets, "dry_run": dry_run})
 
     def status(self, verbose: Optional[bool] = None) -> types.StatusAnswer:
         """Show where you are and how full the context is.
@@ -86,7 +88,7 @@ class Methods:
         - `rev`: Where to begin, instead of HEAD; A..B: the commits from A to B
         - `limit`: At most N; by default 20, with `files` all; 0: all
         - `op`: Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
-        - `role`: Only messages of this role
+        - `role`: Only messages of this role; `user` leaves out what a client says in the user's name
         - `prompts`: Only what the user typed: no reminders, notices or echoes of commands
         - `tool`: Only calls of this tool, and their results
         - `grep`: Only messages with this text in them, whatever its case
@@ -125,7 +127,7 @@ class Methods:
         """
         return self._ask("context", {"rev": rev, "from": from_, "limit": limit})
 
-    def find(self, text: str, *, rev: Optional[str] = None, exact: Optional[bool] = None, regex: Optional[bool] = None, like: Optional[bool] = None, context: Optional[int] = None, hidden: Optional[bool] = None, session: Optional[str] = None, here: Optional[bool] = None, directory: Optional[str] = None, role: Optional[str] = None, op: Optional[List[str]] = None, tool: Optional[str] = None, path: Optional[str] = None, note: Optional[str] = None, setting: Optional[str] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, limit: Optional[int] = None, offset: Optional[int] = None) -> types.FindAnswer:
+    def find(self, text: str, *, rev: Optional[str] = None, exact: Optional[bool] = None, regex: Optional[bool] = None, like: Optional[bool] = None, context: Optional[int] = None, hidden: Optional[bool] = None, session: Optional[str] = None, here: Optional[bool] = None, directory: Optional[str] = None, role: Optional[str] = None, op: Optional[List[str]] = None, tool: Optional[str] = None, path: Optional[str] = None, note: Optional[str] = None, model: Optional[str] = None, setting: Optional[str] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, limit: Optional[int] = None, offset: Optional[int] = None) -> types.FindAnswer:
         """Search all messages, hidden ones too.
 
         - `text`: The words to find
@@ -143,13 +145,14 @@ class Methods:
         - `tool`: Only calls of this tool, and their results
         - `path`: Only calls that name this file, or the end of its path, and their results
         - `note`: Only messages of commits with a note that has this in it, whatever its case
+        - `model`: Only replies of a model with this in its name, whatever its case
         - `setting`: Only messages of commits that set this: a request setting, or KEY=VALUE
         - `since`: Only from then on: a date, or an age such as 3w
         - `until`: Only up to then
         - `limit`: At most N messages; by default 20; 0: all
         - `offset`: Pass over the N best answers
         """
-        return self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "like": like, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "note": note, "setting": setting, "since": since, "until": until, "limit": limit, "offset": offset})
+        return self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "like": like, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "note": note, "model": model, "setting": setting, "since": since, "until": until, "limit": limit, "offset": offset})
 
     def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None, within: Optional[str] = None, directory: Optional[str] = None) -> types.ReadAnswer:
         """Gives messages word for word with what stands around them, hidden ones among them.
@@ -256,17 +259,19 @@ class Methods:
         """
         return self._ask("cache", {"rev": rev})
 
-    def _compile(self, format: Optional[str] = None, *, rev: Optional[str] = None, for_: Optional[str] = None, request: Optional[bool] = None, strict: Optional[bool] = None, verify: Optional[bool] = None) -> types.CompileAnswer:
+    def _compile(self, format: Optional[str] = None, *, rev: Optional[str] = None, for_: Optional[str] = None, request: Optional[bool] = None, last: Optional[int] = None, without_thinking: Optional[bool] = None, strict: Optional[bool] = None, verify: Optional[bool] = None) -> types.CompileAnswer:
         """Print the request that a model would be sent.
 
         - `format`: openai, responses, anthropic, gemini or text
         - `rev`: The commit whose context is compiled; HEAD unless given
         - `for_`: The request that this reply answered
         - `request`: Add model, limits and tools, from the settings
+        - `last`: Only the newest N messages, with the calls that their results answer; system and pinned messages stay
+        - `without_thinking`: Leave the model's thinking out
         - `strict`: Fail if anything has to be repaired
         - `verify`: Say whether the recorded request is what was sent
         """
-        return self._ask("compile", {"format": format, "rev": rev, "for": for_, "request": request, "strict": strict, "verify": verify})
+        return self._ask("compile", {"format": format, "rev": rev, "for": for_, "request": request, "last": last, "without_thinking": without_thinking, "strict": strict, "verify": verify})
 
     def bisect(self, bad: Optional[str] = None, *, good: Optional[str] = None, time: Optional[bool] = None, request: Optional[bool] = None, verdicts: Optional[List[str]] = None, runs: Optional[int] = None, confidence: Optional[float] = None) -> types.BisectAnswer:
         """Gives the next context to try, or which message, part, hide or setting makes it go wrong.
@@ -310,7 +315,7 @@ class Methods:
         """
         return self._ask("commit", {"role": role, "message": message, "json": json, "batch": batch, "events": events, "edit": edit, "call": call, "model": model, "temperature": temperature, "max_tokens": max_tokens, "set": set, "tools": tools, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted})
 
-    def annotate(self, revs: List[str], *, pin: Optional[bool] = None, skip: Optional[bool] = None, normal: Optional[bool] = None, reason: Optional[str] = None, dry_run: Optional[bool] = None, expect: Optional[str] = None) -> types.Changed:
+    def annotate(self, revs: List[str], *, pin: Optional[bool] = None, skip: Optional[bool] = None, normal: Optional[bool] = None, reason: Optional[str] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None, expect: Optional[str] = None) -> types.Changed:
         """Pin messages, skip them, or make them normal again.
 
         - `revs`: Messages
@@ -319,21 +324,23 @@ class Methods:
         - `normal`: Neither pin nor skip them
         - `reason`: Why
         - `dry_run`: Say what would change, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
         """
-        return self._ask("annotate", {"revs": revs, "pin": pin, "skip": skip, "normal": normal, "reason": reason, "dry_run": dry_run, "expect": expect})
+        return self._ask("annotate", {"revs": revs, "pin": pin, "skip": skip, "normal": normal, "reason": reason, "dry_run": dry_run, "limit": limit, "expect": expect})
 
-    def shrink(self, to: Optional[Union[str, float]] = None, *, by_our_count: Optional[bool] = None, marker: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    def shrink(self, to: Optional[Union[str, float]] = None, *, by_our_count: Optional[bool] = None, marker: Optional[str] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Make the context fit: tool outputs first, then old messages.
 
         - `to`: The tokens that are to be enough, or P% of budget.max, by the provider's count; by default budget.max
         - `by_our_count`: Measure by tract's own count, not by the provider's
         - `marker`: The text in place of hidden messages, instead of `[Sliding window truncation: N messages hidden …]`
         - `dry_run`: Say what would change, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return self._ask("shrink", {"to": to, "by_our_count": by_our_count, "marker": marker, "dry_run": dry_run})
+        return self._ask("shrink", {"to": to, "by_our_count": by_our_count, "marker": marker, "dry_run": dry_run, "limit": limit})
 
-    def prune(self, turns: Optional[int] = None, *, protect: Optional[Union[str, float]] = None, min: Optional[Union[str, float]] = None, larger_than: Optional[Union[str, float]] = None, tool: Optional[List[str]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    def prune(self, turns: Optional[int] = None, *, protect: Optional[Union[str, float]] = None, min: Optional[Union[str, float]] = None, larger_than: Optional[Union[str, float]] = None, tool: Optional[List[str]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Replace old, big tool outputs with one line each; the calls stay.
 
         - `turns`: Leave the user's newest N turns alone; by default 2
@@ -345,19 +352,21 @@ class Methods:
                 provider's count
         - `by_our_count`: Measure the budget by tract's own count, not by the provider's
         - `dry_run`: Say what would change, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return self._ask("prune", {"turns": turns, "protect": protect, "min": min, "larger_than": larger_than, "tool": tool, "to_budget": to_budget, "by_our_count": by_our_count, "dry_run": dry_run})
+        return self._ask("prune", {"turns": turns, "protect": protect, "min": min, "larger_than": larger_than, "tool": tool, "to_budget": to_budget, "by_our_count": by_our_count, "dry_run": dry_run, "limit": limit})
 
-    def drop(self, revs: List[str], *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    def drop(self, revs: List[str], *, force: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Hide the messages, or parts of messages, that you name.
 
         - `revs`: Messages, or REV#PART for a part
         - `force`: Allow the last user message and the task to go too
         - `dry_run`: Say what would go, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return self._ask("drop", {"revs": revs, "force": force, "dry_run": dry_run})
+        return self._ask("drop", {"revs": revs, "force": force, "dry_run": dry_run, "limit": limit})
 
-    def truncate(self, keep: Optional[int] = None, *, fraction: Optional[Union[str, float]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, drop_first: Optional[bool] = None, marker: Optional[str] = None, marker_role: Optional[str] = None, no_marker: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    def truncate(self, keep: Optional[int] = None, *, fraction: Optional[Union[str, float]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, drop_first: Optional[bool] = None, marker: Optional[str] = None, marker_role: Optional[str] = None, no_marker: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Hide the oldest messages; the task and pinned ones stay.
 
         - `keep`: Hide all but the newest N
@@ -370,10 +379,11 @@ class Methods:
         - `marker_role`: The role of the marker; by default user
         - `no_marker`: Leave no marker
         - `dry_run`: Say what would go, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return self._ask("truncate", {"keep": keep, "fraction": fraction, "to_budget": to_budget, "by_our_count": by_our_count, "drop_first": drop_first, "marker": marker, "marker_role": marker_role, "no_marker": no_marker, "dry_run": dry_run})
+        return self._ask("truncate", {"keep": keep, "fraction": fraction, "to_budget": to_budget, "by_our_count": by_our_count, "drop_first": drop_first, "marker": marker, "marker_role": marker_role, "no_marker": no_marker, "dry_run": dry_run, "limit": limit})
 
-    def compact(self, message: Optional[str] = None, *, strict: Optional[bool] = None, keep: Optional[int] = None, to: Optional[Union[str, float]] = None, dry_run: Optional[bool] = None, range: Optional[str] = None) -> types.Changed:
+    def compact(self, message: Optional[str] = None, *, strict: Optional[bool] = None, keep: Optional[int] = None, to: Optional[Union[str, float]] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None, range: Optional[str] = None) -> types.Changed:
         """Replace a span of messages with a summary.
 
         - `message`: The summary
@@ -381,38 +391,41 @@ class Methods:
         - `keep`: Leave out the newest N messages
         - `to`: Summarise the oldest messages, as few as bring the context down to this: tokens, or a share of budget.max
         - `dry_run`: Change nothing; say what would go
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         - `range`: The span, both ends included
         """
-        return self._ask("compact", {"message": message, "strict": strict, "keep": keep, "to": to, "dry_run": dry_run, "range": range})
+        return self._ask("compact", {"message": message, "strict": strict, "keep": keep, "to": to, "dry_run": dry_run, "limit": limit, "range": range})
 
-    def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None, purge: Optional[bool] = None, force: Optional[bool] = None) -> types.ClearAnswer:
+    def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None, limit: Optional[int] = None, purge: Optional[bool] = None, force: Optional[bool] = None) -> types.ClearAnswer:
         """Hide everything but the system messages, to start over.
 
         - `all`: Hide the system messages too
         - `dry_run`: Change nothing; say what would go
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         - `purge`: Erase what came before, for good
         - `force`: Confirm that it is erased for good
         """
-        return self._ask("clear", {"all": all, "dry_run": dry_run, "purge": purge, "force": force})
+        return self._ask("clear", {"all": all, "dry_run": dry_run, "limit": limit, "purge": purge, "force": force})
 
-    def redact(self, revs: Optional[List[str]] = None, *, all: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.RedactAnswer:
+    def redact(self, revs: Optional[List[str]] = None, *, all: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.RedactAnswer:
         """Replace secrets in the context with `[redacted:KIND]`.
 
         - `revs`: Only these messages
         - `all`: All visible messages, as without `revs`
         - `dry_run`: Say what would change, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return self._ask("redact", {"revs": revs, "all": all, "dry_run": dry_run})
+        return self._ask("redact", {"revs": revs, "all": all, "dry_run": dry_run, "limit": limit})
 
     def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since: Optional[Union[str, float]] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
         """Reverse the last command, whatever it was.
 
         - `operation`: The operation to reverse, instead of the newest one
         - `force`: Reverse OP although somebody else did it
-        - `to`: Reverse every operation after this one, which stays
+        - `to`: Go back to right after this operation, which may be an undo
         - `since`: Reverse every operation since then: an age such as 10min or 2h, a date, or milliseconds since 1970
         - `captured`: With `to` or `since`, also reverse imports, recordings, and what a watch, a hook or an agent took in
-        - `dry_run`: List what `to` or `since` would reverse, and change nothing
+        - `dry_run`: Say what would be reversed, and whose it is; change nothing
         """
         return self._ask("undo", {"operation": operation, "force": force, "to": to, "since": since, "captured": captured, "dry_run": dry_run})
 
@@ -421,25 +434,27 @@ class Methods:
         """
         return self._ask("redo", {})
 
-    def restore(self, revs: List[str], *, at_end: Optional[bool] = None, before: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    def restore(self, revs: List[str], *, at_end: Optional[bool] = None, before: Optional[str] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Un-hide messages; everything later stays.
 
         - `revs`: Hides, edits, messages, or REV#PART
         - `at_end`: Leave it hidden and append a copy; earlier messages do not change
         - `before`: Move it to right before this visible message; earlier messages do not change
         - `dry_run`: Say what would come back, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return self._ask("restore", {"revs": revs, "at_end": at_end, "before": before, "dry_run": dry_run})
+        return self._ask("restore", {"revs": revs, "at_end": at_end, "before": before, "dry_run": dry_run, "limit": limit})
 
-    def pick(self, revs: List[str], *, dry_run: Optional[bool] = None) -> types.Changed:
+    def pick(self, revs: List[str], *, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Copy messages from anywhere to the end.
 
         - `revs`: Messages, REV#PART, or commits that edit, hide, restore or pin
         - `dry_run`: Say what would be copied, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return self._ask("pick", {"revs": revs, "dry_run": dry_run})
+        return self._ask("pick", {"revs": revs, "dry_run": dry_run, "limit": limit})
 
-    def merge(self, rev: Optional[str] = None, *, messages: Optional[bool] = None, prompts: Optional[bool] = None, message: Optional[str] = None, ours: Optional[bool] = None, theirs: Optional[bool] = None, continue_: Optional[bool] = None, abort: Optional[bool] = None, allow_unrelated_histories: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.MergeAnswer:
+    def merge(self, rev: Optional[str] = None, *, messages: Optional[bool] = None, prompts: Optional[bool] = None, message: Optional[str] = None, ours: Optional[bool] = None, theirs: Optional[bool] = None, continue_: Optional[bool] = None, abort: Optional[bool] = None, allow_unrelated_histories: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.MergeAnswer:
         """Bring another branch into this one.
 
         - `rev`: A branch, a session or a commit
@@ -452,8 +467,9 @@ class Methods:
         - `abort`: Give up the merge that is under way
         - `allow_unrelated_histories`: Also where the two have nothing in common
         - `dry_run`: Change nothing; say what would come, and what is in conflict
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return self._ask("merge", {"rev": rev, "messages": messages, "prompts": prompts, "message": message, "ours": ours, "theirs": theirs, "continue": continue_, "abort": abort, "allow_unrelated_histories": allow_unrelated_histories, "dry_run": dry_run})
+        return self._ask("merge", {"rev": rev, "messages": messages, "prompts": prompts, "message": message, "ours": ours, "theirs": theirs, "continue": continue_, "abort": abort, "allow_unrelated_histories": allow_unrelated_histories, "dry_run": dry_run, "limit": limit})
 
     def resolve(self, revs: Optional[List[str]] = None, *, ours: Optional[bool] = None, theirs: Optional[bool] = None) -> types.ResolveAnswer:
         """Settle conflicts of a merge.
@@ -464,14 +480,15 @@ class Methods:
         """
         return self._ask("resolve", {"revs": revs, "ours": ours, "theirs": theirs})
 
-    def revert(self, rev: str, *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    def revert(self, rev: str, *, force: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Do the opposite of one commit; what came later stays.
 
         - `rev`: The commit
         - `force`: Even if it is the task or the last user message
         - `dry_run`: Say what would change, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return self._ask("revert", {"rev": rev, "force": force, "dry_run": dry_run})
+        return self._ask("revert", {"rev": rev, "force": force, "dry_run": dry_run, "limit": limit})
 
     def rebase(self, onto: str, *, from_: Optional[str] = None, skip: Optional[List[str]] = None, ours: Optional[bool] = None, theirs: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.RebaseAnswer:
         """Put the branch's own commits on another base.
@@ -485,7 +502,7 @@ class Methods:
         """
         return self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "ours": ours, "theirs": theirs, "dry_run": dry_run})
 
-    def reset(self, rev: Optional[str] = None, *, soft: Optional[bool] = None, hard: Optional[bool] = None, root: Optional[bool] = None, expect: Optional[str] = None) -> types.MoveAnswer:
+    def reset(self, rev: Optional[str] = None, *, soft: Optional[bool] = None, hard: Optional[bool] = None, root: Optional[bool] = None, expect: Optional[str] = None, dry_run: Optional[bool] = None) -> types.MoveAnswer:
         """Move the branch back to a commit; what came later leaves it.
 
         - `rev`: The commit to move to
@@ -493,8 +510,9 @@ class Methods:
         - `hard`: Keep it in the reflog alone
         - `root`: Move to before the first commit
         - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
+        - `dry_run`: Say where the branch would be, and change nothing
         """
-        return self._ask("reset", {"rev": rev, "soft": soft, "hard": hard, "root": root, "expect": expect})
+        return self._ask("reset", {"rev": rev, "soft": soft, "hard": hard, "root": root, "expect": expect, "dry_run": dry_run})
 
     def move(self, moves: List[BranchMoveParams], *, what: Optional[str] = None) -> types.MovedAnswer:
         """Moves branches, each from where it is expected to be, as one operation: all of them, or none. Nothing but the log of operations keeps what they leave.
@@ -707,7 +725,7 @@ class AsyncMethods:
     async def _ask(self, method: str, params: Dict[str, Any]) -> Any:
         raise NotImplementedError
 
-    async def import_(self, paths: Optional[List[str]] = None, *, format: Optional[str] = None, as_: Optional[str] = None, onto: Optional[str] = None, redact: Optional[bool] = None, strict: Optional[bool] = None, new_only: Optional[bool] = None) -> types.ImportAnswer:
+    async def import_(self, paths: Optional[List[str]] = None, *, format: Optional[str] = None, as_: Optional[str] = None, onto: Optional[str] = None, redact: Optional[bool] = None, strict: Optional[bool] = None, new_only: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.ImportAnswer:
         """Bring in sessions of coding agents, and other conversations.
 
         - `paths`: Session files, directories of them, or session ids
@@ -717,8 +735,9 @@ class AsyncMethods:
         - `redact`: Write `[redacted:KIND]` in place of secrets, now and in later imports of these sessions
         - `strict`: Import nothing from a file that has a problem
         - `new_only`: Read only what has come since the last import, where that is enough
+        - `dry_run`: Say what would come in, and import nothing
         """
-        return await self._ask("import", {"paths": paths, "format": format, "as": as_, "onto": onto, "redact": redact, "strict": strict, "new_only": new_only})
+        return await self._ask("import", {"paths": paths, "format": format, "as": as_, "onto": onto, "redact": redact, "strict": strict, "new_only": new_only, "dry_run": dry_run})
 
     async def sessions(self, directory: Optional[str] = None) -> types.SessionsAnswer:
         """Lists the sessions that were imported.
@@ -753,7 +772,7 @@ class AsyncMethods:
         """
         return await self._ask("dataset", {"revs": revs, "all": all, "rows": rows, "license": license, "keep_duplicates": keep_duplicates, "allow_secrets": allow_secrets, "anonymous": anonymous, "output": output, "force": force})
 
-    async def resume(self, rev: Optional[str] = None, *, in_: Optional[str] = None, directory: Optional[str] = None, redact: Optional[bool] = None, allow_secrets: Optional[bool] = None) -> types.ResumeAnswer:
+    async def resume(self, rev: Optional[str] = None, *, in_: Optional[str] = None, directory: Optional[str] = None, redact: Optional[bool] = None, allow_secrets: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.ResumeAnswer:
         """Continue from a commit in a new session of a tool.
 
         - `rev`: The commit whose context is written; HEAD unless given
@@ -761,8 +780,9 @@ class AsyncMethods:
         - `directory`: The directory where it is to run; by default that of the session, if it is there, or else the one here
         - `redact`: Write `[redacted:KIND]` in place of secrets
         - `allow_secrets`: Write secrets, too
+        - `dry_run`: Say what would be written where, and write nothing; the id is another one each time
         """
-        return await self._ask("resume", {"rev": rev, "in": in_, "directory": directory, "redact": redact, "allow_secrets": allow_secrets})
+        return await self._ask("resume", {"rev": rev, "in": in_, "directory": directory, "redact": redact, "allow_secrets": allow_secrets, "dry_run": dry_run})
 
     async def status(self, verbose: Optional[bool] = None) -> types.StatusAnswer:
         """Show where you are and how full the context is.
@@ -777,7 +797,7 @@ class AsyncMethods:
         - `rev`: Where to begin, instead of HEAD; A..B: the commits from A to B
         - `limit`: At most N; by default 20, with `files` all; 0: all
         - `op`: Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
-        - `role`: Only messages of this role
+        - `role`: Only messages of this role; `user` leaves out what a client says in the user's name
         - `prompts`: Only what the user typed: no reminders, notices or echoes of commands
         - `tool`: Only calls of this tool, and their results
         - `grep`: Only messages with this text in them, whatever its case
@@ -816,7 +836,7 @@ class AsyncMethods:
         """
         return await self._ask("context", {"rev": rev, "from": from_, "limit": limit})
 
-    async def find(self, text: str, *, rev: Optional[str] = None, exact: Optional[bool] = None, regex: Optional[bool] = None, like: Optional[bool] = None, context: Optional[int] = None, hidden: Optional[bool] = None, session: Optional[str] = None, here: Optional[bool] = None, directory: Optional[str] = None, role: Optional[str] = None, op: Optional[List[str]] = None, tool: Optional[str] = None, path: Optional[str] = None, note: Optional[str] = None, setting: Optional[str] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, limit: Optional[int] = None, offset: Optional[int] = None) -> types.FindAnswer:
+    async def find(self, text: str, *, rev: Optional[str] = None, exact: Optional[bool] = None, regex: Optional[bool] = None, like: Optional[bool] = None, context: Optional[int] = None, hidden: Optional[bool] = None, session: Optional[str] = None, here: Optional[bool] = None, directory: Optional[str] = None, role: Optional[str] = None, op: Optional[List[str]] = None, tool: Optional[str] = None, path: Optional[str] = None, note: Optional[str] = None, model: Optional[str] = None, setting: Optional[str] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, limit: Optional[int] = None, offset: Optional[int] = None) -> types.FindAnswer:
         """Search all messages, hidden ones too.
 
         - `text`: The words to find
@@ -834,13 +854,14 @@ class AsyncMethods:
         - `tool`: Only calls of this tool, and their results
         - `path`: Only calls that name this file, or the end of its path, and their results
         - `note`: Only messages of commits with a note that has this in it, whatever its case
+        - `model`: Only replies of a model with this in its name, whatever its case
         - `setting`: Only messages of commits that set this: a request setting, or KEY=VALUE
         - `since`: Only from then on: a date, or an age such as 3w
         - `until`: Only up to then
         - `limit`: At most N messages; by default 20; 0: all
         - `offset`: Pass over the N best answers
         """
-        return await self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "like": like, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "note": note, "setting": setting, "since": since, "until": until, "limit": limit, "offset": offset})
+        return await self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "like": like, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "note": note, "model": model, "setting": setting, "since": since, "until": until, "limit": limit, "offset": offset})
 
     async def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None, within: Optional[str] = None, directory: Optional[str] = None) -> types.ReadAnswer:
         """Gives messages word for word with what stands around them, hidden ones among them.
@@ -947,17 +968,19 @@ class AsyncMethods:
         """
         return await self._ask("cache", {"rev": rev})
 
-    async def _compile(self, format: Optional[str] = None, *, rev: Optional[str] = None, for_: Optional[str] = None, request: Optional[bool] = None, strict: Optional[bool] = None, verify: Optional[bool] = None) -> types.CompileAnswer:
+    async def _compile(self, format: Optional[str] = None, *, rev: Optional[str] = None, for_: Optional[str] = None, request: Optional[bool] = None, last: Optional[int] = None, without_thinking: Optional[bool] = None, strict: Optional[bool] = None, verify: Optional[bool] = None) -> types.CompileAnswer:
         """Print the request that a model would be sent.
 
         - `format`: openai, responses, anthropic, gemini or text
         - `rev`: The commit whose context is compiled; HEAD unless given
         - `for_`: The request that this reply answered
         - `request`: Add model, limits and tools, from the settings
+        - `last`: Only the newest N messages, with the calls that their results answer; system and pinned messages stay
+        - `without_thinking`: Leave the model's thinking out
         - `strict`: Fail if anything has to be repaired
         - `verify`: Say whether the recorded request is what was sent
         """
-        return await self._ask("compile", {"format": format, "rev": rev, "for": for_, "request": request, "strict": strict, "verify": verify})
+        return await self._ask("compile", {"format": format, "rev": rev, "for": for_, "request": request, "last": last, "without_thinking": without_thinking, "strict": strict, "verify": verify})
 
     async def bisect(self, bad: Optional[str] = None, *, good: Optional[str] = None, time: Optional[bool] = None, request: Optional[bool] = None, verdicts: Optional[List[str]] = None, runs: Optional[int] = None, confidence: Optional[float] = None) -> types.BisectAnswer:
         """Gives the next context to try, or which message, part, hide or setting makes it go wrong.
@@ -1001,7 +1024,7 @@ class AsyncMethods:
         """
         return await self._ask("commit", {"role": role, "message": message, "json": json, "batch": batch, "events": events, "edit": edit, "call": call, "model": model, "temperature": temperature, "max_tokens": max_tokens, "set": set, "tools": tools, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted})
 
-    async def annotate(self, revs: List[str], *, pin: Optional[bool] = None, skip: Optional[bool] = None, normal: Optional[bool] = None, reason: Optional[str] = None, dry_run: Optional[bool] = None, expect: Optional[str] = None) -> types.Changed:
+    async def annotate(self, revs: List[str], *, pin: Optional[bool] = None, skip: Optional[bool] = None, normal: Optional[bool] = None, reason: Optional[str] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None, expect: Optional[str] = None) -> types.Changed:
         """Pin messages, skip them, or make them normal again.
 
         - `revs`: Messages
@@ -1010,21 +1033,23 @@ class AsyncMethods:
         - `normal`: Neither pin nor skip them
         - `reason`: Why
         - `dry_run`: Say what would change, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
         """
-        return await self._ask("annotate", {"revs": revs, "pin": pin, "skip": skip, "normal": normal, "reason": reason, "dry_run": dry_run, "expect": expect})
+        return await self._ask("annotate", {"revs": revs, "pin": pin, "skip": skip, "normal": normal, "reason": reason, "dry_run": dry_run, "limit": limit, "expect": expect})
 
-    async def shrink(self, to: Optional[Union[str, float]] = None, *, by_our_count: Optional[bool] = None, marker: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    async def shrink(self, to: Optional[Union[str, float]] = None, *, by_our_count: Optional[bool] = None, marker: Optional[str] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Make the context fit: tool outputs first, then old messages.
 
         - `to`: The tokens that are to be enough, or P% of budget.max, by the provider's count; by default budget.max
         - `by_our_count`: Measure by tract's own count, not by the provider's
         - `marker`: The text in place of hidden messages, instead of `[Sliding window truncation: N messages hidden …]`
         - `dry_run`: Say what would change, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return await self._ask("shrink", {"to": to, "by_our_count": by_our_count, "marker": marker, "dry_run": dry_run})
+        return await self._ask("shrink", {"to": to, "by_our_count": by_our_count, "marker": marker, "dry_run": dry_run, "limit": limit})
 
-    async def prune(self, turns: Optional[int] = None, *, protect: Optional[Union[str, float]] = None, min: Optional[Union[str, float]] = None, larger_than: Optional[Union[str, float]] = None, tool: Optional[List[str]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    async def prune(self, turns: Optional[int] = None, *, protect: Optional[Union[str, float]] = None, min: Optional[Union[str, float]] = None, larger_than: Optional[Union[str, float]] = None, tool: Optional[List[str]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Replace old, big tool outputs with one line each; the calls stay.
 
         - `turns`: Leave the user's newest N turns alone; by default 2
@@ -1036,19 +1061,21 @@ class AsyncMethods:
                 provider's count
         - `by_our_count`: Measure the budget by tract's own count, not by the provider's
         - `dry_run`: Say what would change, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return await self._ask("prune", {"turns": turns, "protect": protect, "min": min, "larger_than": larger_than, "tool": tool, "to_budget": to_budget, "by_our_count": by_our_count, "dry_run": dry_run})
+        return await self._ask("prune", {"turns": turns, "protect": protect, "min": min, "larger_than": larger_than, "tool": tool, "to_budget": to_budget, "by_our_count": by_our_count, "dry_run": dry_run, "limit": limit})
 
-    async def drop(self, revs: List[str], *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    async def drop(self, revs: List[str], *, force: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Hide the messages, or parts of messages, that you name.
 
         - `revs`: Messages, or REV#PART for a part
         - `force`: Allow the last user message and the task to go too
         - `dry_run`: Say what would go, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return await self._ask("drop", {"revs": revs, "force": force, "dry_run": dry_run})
+        return await self._ask("drop", {"revs": revs, "force": force, "dry_run": dry_run, "limit": limit})
 
-    async def truncate(self, keep: Optional[int] = None, *, fraction: Optional[Union[str, float]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, drop_first: Optional[bool] = None, marker: Optional[str] = None, marker_role: Optional[str] = None, no_marker: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    async def truncate(self, keep: Optional[int] = None, *, fraction: Optional[Union[str, float]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, drop_first: Optional[bool] = None, marker: Optional[str] = None, marker_role: Optional[str] = None, no_marker: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Hide the oldest messages; the task and pinned ones stay.
 
         - `keep`: Hide all but the newest N
@@ -1061,10 +1088,11 @@ class AsyncMethods:
         - `marker_role`: The role of the marker; by default user
         - `no_marker`: Leave no marker
         - `dry_run`: Say what would go, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return await self._ask("truncate", {"keep": keep, "fraction": fraction, "to_budget": to_budget, "by_our_count": by_our_count, "drop_first": drop_first, "marker": marker, "marker_role": marker_role, "no_marker": no_marker, "dry_run": dry_run})
+        return await self._ask("truncate", {"keep": keep, "fraction": fraction, "to_budget": to_budget, "by_our_count": by_our_count, "drop_first": drop_first, "marker": marker, "marker_role": marker_role, "no_marker": no_marker, "dry_run": dry_run, "limit": limit})
 
-    async def compact(self, message: Optional[str] = None, *, strict: Optional[bool] = None, keep: Optional[int] = None, to: Optional[Union[str, float]] = None, dry_run: Optional[bool] = None, range: Optional[str] = None) -> types.Changed:
+    async def compact(self, message: Optional[str] = None, *, strict: Optional[bool] = None, keep: Optional[int] = None, to: Optional[Union[str, float]] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None, range: Optional[str] = None) -> types.Changed:
         """Replace a span of messages with a summary.
 
         - `message`: The summary
@@ -1072,38 +1100,41 @@ class AsyncMethods:
         - `keep`: Leave out the newest N messages
         - `to`: Summarise the oldest messages, as few as bring the context down to this: tokens, or a share of budget.max
         - `dry_run`: Change nothing; say what would go
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         - `range`: The span, both ends included
         """
-        return await self._ask("compact", {"message": message, "strict": strict, "keep": keep, "to": to, "dry_run": dry_run, "range": range})
+        return await self._ask("compact", {"message": message, "strict": strict, "keep": keep, "to": to, "dry_run": dry_run, "limit": limit, "range": range})
 
-    async def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None, purge: Optional[bool] = None, force: Optional[bool] = None) -> types.ClearAnswer:
+    async def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None, limit: Optional[int] = None, purge: Optional[bool] = None, force: Optional[bool] = None) -> types.ClearAnswer:
         """Hide everything but the system messages, to start over.
 
         - `all`: Hide the system messages too
         - `dry_run`: Change nothing; say what would go
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         - `purge`: Erase what came before, for good
         - `force`: Confirm that it is erased for good
         """
-        return await self._ask("clear", {"all": all, "dry_run": dry_run, "purge": purge, "force": force})
+        return await self._ask("clear", {"all": all, "dry_run": dry_run, "limit": limit, "purge": purge, "force": force})
 
-    async def redact(self, revs: Optional[List[str]] = None, *, all: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.RedactAnswer:
+    async def redact(self, revs: Optional[List[str]] = None, *, all: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.RedactAnswer:
         """Replace secrets in the context with `[redacted:KIND]`.
 
         - `revs`: Only these messages
         - `all`: All visible messages, as without `revs`
         - `dry_run`: Say what would change, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return await self._ask("redact", {"revs": revs, "all": all, "dry_run": dry_run})
+        return await self._ask("redact", {"revs": revs, "all": all, "dry_run": dry_run, "limit": limit})
 
     async def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since: Optional[Union[str, float]] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
         """Reverse the last command, whatever it was.
 
         - `operation`: The operation to reverse, instead of the newest one
         - `force`: Reverse OP although somebody else did it
-        - `to`: Reverse every operation after this one, which stays
+        - `to`: Go back to right after this operation, which may be an undo
         - `since`: Reverse every operation since then: an age such as 10min or 2h, a date, or milliseconds since 1970
         - `captured`: With `to` or `since`, also reverse imports, recordings, and what a watch, a hook or an agent took in
-        - `dry_run`: List what `to` or `since` would reverse, and change nothing
+        - `dry_run`: Say what would be reversed, and whose it is; change nothing
         """
         return await self._ask("undo", {"operation": operation, "force": force, "to": to, "since": since, "captured": captured, "dry_run": dry_run})
 
@@ -1112,25 +1143,27 @@ class AsyncMethods:
         """
         return await self._ask("redo", {})
 
-    async def restore(self, revs: List[str], *, at_end: Optional[bool] = None, before: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    async def restore(self, revs: List[str], *, at_end: Optional[bool] = None, before: Optional[str] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Un-hide messages; everything later stays.
 
         - `revs`: Hides, edits, messages, or REV#PART
         - `at_end`: Leave it hidden and append a copy; earlier messages do not change
         - `before`: Move it to right before this visible message; earlier messages do not change
         - `dry_run`: Say what would come back, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return await self._ask("restore", {"revs": revs, "at_end": at_end, "before": before, "dry_run": dry_run})
+        return await self._ask("restore", {"revs": revs, "at_end": at_end, "before": before, "dry_run": dry_run, "limit": limit})
 
-    async def pick(self, revs: List[str], *, dry_run: Optional[bool] = None) -> types.Changed:
+    async def pick(self, revs: List[str], *, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Copy messages from anywhere to the end.
 
         - `revs`: Messages, REV#PART, or commits that edit, hide, restore or pin
         - `dry_run`: Say what would be copied, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return await self._ask("pick", {"revs": revs, "dry_run": dry_run})
+        return await self._ask("pick", {"revs": revs, "dry_run": dry_run, "limit": limit})
 
-    async def merge(self, rev: Optional[str] = None, *, messages: Optional[bool] = None, prompts: Optional[bool] = None, message: Optional[str] = None, ours: Optional[bool] = None, theirs: Optional[bool] = None, continue_: Optional[bool] = None, abort: Optional[bool] = None, allow_unrelated_histories: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.MergeAnswer:
+    async def merge(self, rev: Optional[str] = None, *, messages: Optional[bool] = None, prompts: Optional[bool] = None, message: Optional[str] = None, ours: Optional[bool] = None, theirs: Optional[bool] = None, continue_: Optional[bool] = None, abort: Optional[bool] = None, allow_unrelated_histories: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.MergeAnswer:
         """Bring another branch into this one.
 
         - `rev`: A branch, a session or a commit
@@ -1143,8 +1176,9 @@ class AsyncMethods:
         - `abort`: Give up the merge that is under way
         - `allow_unrelated_histories`: Also where the two have nothing in common
         - `dry_run`: Change nothing; say what would come, and what is in conflict
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return await self._ask("merge", {"rev": rev, "messages": messages, "prompts": prompts, "message": message, "ours": ours, "theirs": theirs, "continue": continue_, "abort": abort, "allow_unrelated_histories": allow_unrelated_histories, "dry_run": dry_run})
+        return await self._ask("merge", {"rev": rev, "messages": messages, "prompts": prompts, "message": message, "ours": ours, "theirs": theirs, "continue": continue_, "abort": abort, "allow_unrelated_histories": allow_unrelated_histories, "dry_run": dry_run, "limit": limit})
 
     async def resolve(self, revs: Optional[List[str]] = None, *, ours: Optional[bool] = None, theirs: Optional[bool] = None) -> types.ResolveAnswer:
         """Settle conflicts of a merge.
@@ -1155,14 +1189,15 @@ class AsyncMethods:
         """
         return await self._ask("resolve", {"revs": revs, "ours": ours, "theirs": theirs})
 
-    async def revert(self, rev: str, *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    async def revert(self, rev: str, *, force: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Do the opposite of one commit; what came later stays.
 
         - `rev`: The commit
         - `force`: Even if it is the task or the last user message
         - `dry_run`: Say what would change, and change nothing
+        - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return await self._ask("revert", {"rev": rev, "force": force, "dry_run": dry_run})
+        return await self._ask("revert", {"rev": rev, "force": force, "dry_run": dry_run, "limit": limit})
 
     async def rebase(self, onto: str, *, from_: Optional[str] = None, skip: Optional[List[str]] = None, ours: Optional[bool] = None, theirs: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.RebaseAnswer:
         """Put the branch's own commits on another base.
@@ -1176,7 +1211,7 @@ class AsyncMethods:
         """
         return await self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "ours": ours, "theirs": theirs, "dry_run": dry_run})
 
-    async def reset(self, rev: Optional[str] = None, *, soft: Optional[bool] = None, hard: Optional[bool] = None, root: Optional[bool] = None, expect: Optional[str] = None) -> types.MoveAnswer:
+    async def reset(self, rev: Optional[str] = None, *, soft: Optional[bool] = None, hard: Optional[bool] = None, root: Optional[bool] = None, expect: Optional[str] = None, dry_run: Optional[bool] = None) -> types.MoveAnswer:
         """Move the branch back to a commit; what came later leaves it.
 
         - `rev`: The commit to move to
@@ -1184,8 +1219,9 @@ class AsyncMethods:
         - `hard`: Keep it in the reflog alone
         - `root`: Move to before the first commit
         - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
+        - `dry_run`: Say where the branch would be, and change nothing
         """
-        return await self._ask("reset", {"rev": rev, "soft": soft, "hard": hard, "root": root, "expect": expect})
+        return await self._ask("reset", {"rev": rev, "soft": soft, "hard": hard, "root": root, "expect": expect, "dry_run": dry_run})
 
     async def move(self, moves: List[BranchMoveParams], *, what: Optional[str] = None) -> types.MovedAnswer:
         """Moves branches, each from where it is expected to be, as one operation: all of them, or none. Nothing but the log of operations keeps what they leave.

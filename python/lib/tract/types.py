@@ -11,7 +11,7 @@ VERSION = 1
 """The version of the interface."""
 
 
-ImportParams = TypedDict("ImportParams", {"paths": "List[str]", "format": "Optional[str]", "as": "Optional[str]", "onto": "Optional[str]", "redact": "bool", "strict": "bool", "new_only": "bool"}, total=False)
+ImportParams = TypedDict("ImportParams", {"paths": "List[str]", "format": "Optional[str]", "as": "Optional[str]", "onto": "Optional[str]", "redact": "bool", "strict": "bool", "new_only": "bool", "dry_run": "bool"}, total=False)
 """Bring in sessions of coding agents, and other conversations
     
     A file's format is recognised from its content. Importing a file again adds only what is new in it."""
@@ -85,7 +85,7 @@ RowOf = Literal["session", "turn", "prompt", "pair"]
 """What a row is."""
 
 
-ResumeParams = TypedDict("ResumeParams", {"rev": "Optional[str]", "in": "Optional[str]", "directory": "Optional[str]", "redact": "bool", "allow_secrets": "bool"}, total=False)
+ResumeParams = TypedDict("ResumeParams", {"rev": "Optional[str]", "in": "Optional[str]", "directory": "Optional[str]", "redact": "bool", "allow_secrets": "bool", "dry_run": "bool"}, total=False)
 """Continue from a commit in a new session of a tool
     
     Writes the context at `rev` as a new session where that tool looks for its sessions, and tells the commands that
@@ -99,9 +99,9 @@ class StatusParams(TypedDict, total=False):
     HEAD, the messages that a model would be sent, their tokens, and the newest commits. Tokens
     are the provider's count where its replies tell it, and tract's own count otherwise.
     
-    With verbose also how the two counts compare, what the session has cost and the next message will,
-    what fills the context (tools, thinking, pictures, what the client attached), the ten largest messages,
-    and what a prune would give back."""
+    With verbose also how the two counts compare, and what the session has cost and the next message will.
+    Then come what fills the context (tools, thinking, pictures, what the client attached), the ten largest
+    messages, and what a prune would give back."""
     verbose: bool
     """How tokens are counted, what they cost, what fills the context, and the largest messages"""
 
@@ -119,7 +119,7 @@ class LogParams(TypedDict, total=False):
     op: List[str]
     """Only these: append, edit, hide, restore, annotate, or a kind of hide as listed"""
     role: Optional[str]
-    """Only messages of this role"""
+    """Only messages of this role; `user` leaves out what a client says in the user's name"""
     prompts: bool
     """Only what the user typed: no reminders, notices or echoes of commands"""
     tool: Optional[str]
@@ -220,6 +220,8 @@ class FindParams(_FindParams, total=False):
     """Only calls that name this file, or the end of its path, and their results"""
     note: Optional[str]
     """Only messages of commits with a note that has this in it, whatever its case"""
+    model: Optional[str]
+    """Only replies of a model with this in its name, whatever its case"""
     setting: Optional[str]
     """Only messages of commits that set this: a request setting, or KEY=VALUE"""
     since: Optional[Union[str, float]]
@@ -267,7 +269,7 @@ class AuditParams(TypedDict, total=False):
     Looks through the messages that a compaction, truncation or clear hid. It compares prompts, open points, commands,
     files, errors, addresses, names and numbers. A fact is still there if a visible message has it word for word. For
     a longer text, most of its phrases are enough. Lost facts are listed, the most likely to be missed first, each
-    with its message. tract show HASH prints a message, tract restore HASH brings it back. No model is asked."""
+    with its message. `tract show HASH` prints a message, `tract restore HASH` brings it back. No model is asked."""
     rev: Optional[str]
     """The compaction, truncation or clear; the newest on this branch unless given"""
     within: Optional[str]
@@ -343,26 +345,26 @@ class DiffParams(TypedDict, total=False):
 class CostParams(TypedDict, total=False):
     """Show what the replies of models cost
     
-    Every reply that a provider counted is priced once, by the list price of its day: all that sessions, branches and
-    tags lead to, or what is on the path to `rev`. A sub-agent counts with the session that started it, unless rows
-    are `by` agent. With a subscription, the figures are API-equivalent: what the same work costs by the API. Requests
-    that no reply shows, such as those for summaries and titles, are a row of their own, where the client gives the
-    sum of its requests.
+    Every reply that a provider counted is priced once, by the list price of its day. Those are all that sessions,
+    branches and tags lead to, or those on the path to `rev`. A sub-agent counts with the session that started it, unless
+    rows are `by` agent. With a subscription, the figures are API-equivalent: what the same work costs by the API.
+    Requests that no reply shows, such as those for summaries and titles, are a row of their own. They are known where
+    the client gives the sum of its requests.
     
     Where each directory has a HEAD of its own, as in a home's repository, it counts this directory, its worktrees, and
     what HEAD leads to. `all` counts everything.
     
-    Each row has replies, input, the part of it that came from a cache, output, and US dollars. prices.file in the
-    configuration names a newer list, as genai-prices publishes it.
+    Each row has replies, input, the part of it that came from a cache, output, and US dollars. The setting
+    `prices.file` names a newer list, as genai-prices publishes it.
     
-    By message, it is what each message has cost so far: the input of each request is shared over the
-    messages that were sent in it, by their tokens; what was read from the cache is the front of them. A
+    By message, it is what each message has cost so far. The input of each request is shared over the messages that
+    were sent in it, by their tokens. Their front is what was read from the cache. A
     reply bears its output. The count says in how many requests a message had a part. By tool, the same is summed
-    up for the results of each tool. System prompt and tools are a row of their own: as they were
-    sent, where the client recorded that, else the least that a request had beyond its messages.
+    up for the results of each tool. System prompt and tools are a row of their own. It is as they
+    were sent, where the client recorded that, else the least that a request had beyond its messages.
     
-    With `misses`, it is of each reply: time, input, what of it was read from the cache, what was written to
-    the cache, what was missed, what that cost, and why. The sum of each cause comes first. Behind it are the 20 replies
+    With `misses`, it is of each reply: time, input, what of it was read from the cache and what was written to it. Then
+    come what was missed, what that cost, and why. The sum of each cause comes first. Behind it are the 20 replies
     that missed most; `limit` takes more, and 0 all. Missed is what the request before had left in the cache and this one
     did not read. The provider's own word for the reason comes first; then the first difference to
     the request before, where the client recorded both; then another model, a change of the context, or the age
@@ -429,7 +431,7 @@ class CacheParams(TypedDict, total=False):
     """The commit; HEAD's unless given."""
 
 
-CompileParams = TypedDict("CompileParams", {"rev": "Optional[str]", "for": "Optional[str]", "format": "Optional[str]", "request": "bool", "strict": "bool", "verify": "bool"}, total=False)
+CompileParams = TypedDict("CompileParams", {"rev": "Optional[str]", "for": "Optional[str]", "format": "Optional[str]", "request": "bool", "last": "Optional[int]", "without_thinking": "bool", "strict": "bool", "verify": "bool"}, total=False)
 """Print the request that a model would be sent
     
     The request is valid by the provider's rules, and has the same bytes every time. Repairs and omissions are
@@ -566,6 +568,8 @@ class AnnotateParams(_AnnotateParams, total=False):
     """Why"""
     dry_run: bool
     """Say what would change, and change nothing"""
+    limit: Optional[int]
+    """In a dry run, list at most N messages of each kind; 0: all"""
     expect: Optional[str]
     """Refuse (exit 4) unless the branch is at REV; none: unless it has no commit"""
 
@@ -588,6 +592,8 @@ class ShrinkParams(TypedDict, total=False):
     """The text in place of hidden messages, instead of `[Sliding window truncation: N messages hidden …]`"""
     dry_run: bool
     """Say what would change, and change nothing"""
+    limit: Optional[int]
+    """In a dry run, list at most N messages of each kind; 0: all"""
 
 
 class PruneParams(TypedDict, total=False):
@@ -617,6 +623,8 @@ class PruneParams(TypedDict, total=False):
     """Measure the budget by tract's own count, not by the provider's"""
     dry_run: bool
     """Say what would change, and change nothing"""
+    limit: Optional[int]
+    """In a dry run, list at most N messages of each kind; 0: all"""
 
 
 class _DropParams(TypedDict):
@@ -643,6 +651,8 @@ class DropParams(_DropParams, total=False):
     """Allow the last user message and the task to go too"""
     dry_run: bool
     """Say what would go, and change nothing"""
+    limit: Optional[int]
+    """In a dry run, list at most N messages of each kind; 0: all"""
 
 
 class TruncateParams(TypedDict, total=False):
@@ -677,6 +687,8 @@ class TruncateParams(TypedDict, total=False):
     """Leave no marker"""
     dry_run: bool
     """Say what would go, and change nothing"""
+    limit: Optional[int]
+    """In a dry run, list at most N messages of each kind; 0: all"""
 
 
 class CompactParams(TypedDict, total=False):
@@ -695,6 +707,8 @@ class CompactParams(TypedDict, total=False):
     """Summarise the oldest messages, as few as bring the context down to this: tokens, or a share of budget.max"""
     dry_run: bool
     """Change nothing; say what would go"""
+    limit: Optional[int]
+    """In a dry run, list at most N messages of each kind; 0: all"""
     range: Optional[str]
     """The span, both ends included"""
 
@@ -717,6 +731,8 @@ class ClearParams(TypedDict, total=False):
     """Hide the system messages too"""
     dry_run: bool
     """Change nothing; say what would go"""
+    limit: Optional[int]
+    """In a dry run, list at most N messages of each kind; 0: all"""
     purge: bool
     """Erase what came before, for good"""
     force: bool
@@ -736,6 +752,8 @@ class RedactParams(TypedDict, total=False):
     """All visible messages, as without `revs`"""
     dry_run: bool
     """Say what would change, and change nothing"""
+    limit: Optional[int]
+    """In a dry run, list at most N messages of each kind; 0: all"""
 
 
 class UndoParams(TypedDict, total=False):
@@ -745,20 +763,21 @@ class UndoParams(TypedDict, total=False):
     the last one that was typed in this repository. In the repository of a home it is the last one typed in this
     directory. On a server it is your last one. Imports by a watch, a hook or an agent were not typed. OP is a number
     from reflog: only that command is reversed, and only if nothing that it moved has moved since. On a server, what
-    others did is refused unless `force` is given. With `to` or `since`, all commands back to a point are reversed, or
-    none, in one step that one redo takes back. Imports and recordings stay then, unless `captured` is given."""
+    others did is refused unless `force` is given. With `to` or `since`, everything goes back to a point: all later
+    commands are reversed, and earlier ones that were undone later are done again. That is one step, and one redo takes it
+    back. Imports and recordings stay then, unless `captured` is given."""
     operation: Optional[int]
     """The operation to reverse, instead of the newest one"""
     force: bool
     """Reverse OP although somebody else did it"""
     to: Optional[int]
-    """Reverse every operation after this one, which stays"""
+    """Go back to right after this operation, which may be an undo"""
     since: Optional[Union[str, float]]
     """Reverse every operation since then: an age such as 10min or 2h, a date, or milliseconds since 1970"""
     captured: bool
     """With `to` or `since`, also reverse imports, recordings, and what a watch, a hook or an agent took in"""
     dry_run: bool
-    """List what `to` or `since` would reverse, and change nothing"""
+    """Say what would be reversed, and whose it is; change nothing"""
 
 
 class RedoParams(TypedDict):
@@ -794,6 +813,8 @@ class RestoreParams(_RestoreParams, total=False):
     """Move it to right before this visible message; earlier messages do not change"""
     dry_run: bool
     """Say what would come back, and change nothing"""
+    limit: Optional[int]
+    """In a dry run, list at most N messages of each kind; 0: all"""
 
 
 class _PickParams(TypedDict):
@@ -824,9 +845,11 @@ class PickParams(_PickParams, total=False):
     are not here, or were changed differently, nothing is done and the error says which."""
     dry_run: bool
     """Say what would be copied, and change nothing"""
+    limit: Optional[int]
+    """In a dry run, list at most N messages of each kind; 0: all"""
 
 
-MergeParams = TypedDict("MergeParams", {"rev": "Optional[str]", "messages": "bool", "prompts": "bool", "message": "Optional[str]", "ours": "bool", "theirs": "bool", "continue": "bool", "abort": "bool", "allow_unrelated_histories": "bool", "dry_run": "bool"}, total=False)
+MergeParams = TypedDict("MergeParams", {"rev": "Optional[str]", "messages": "bool", "prompts": "bool", "message": "Optional[str]", "ours": "bool", "theirs": "bool", "continue": "bool", "abort": "bool", "allow_unrelated_histories": "bool", "dry_run": "bool", "limit": "Optional[int]"}, total=False)
 """Bring another branch into this one
     
     What the other branch has said since it left comes at the end, so that a provider's cache stays valid: as one
@@ -876,13 +899,15 @@ class RevertParams(_RevertParams, total=False):
     """Even if it is the task or the last user message"""
     dry_run: bool
     """Say what would change, and change nothing"""
+    limit: Optional[int]
+    """In a dry run, list at most N messages of each kind; 0: all"""
 
 
 RebaseParams = TypedDict("RebaseParams", {"onto": "str", "from": "Optional[str]", "skip": "List[str]", "ours": "bool", "theirs": "bool", "dry_run": "bool"}, total=False)
 """Put the branch's own commits on another base
     
     Takes the commits since the branch parted from `onto`, or those after `from`, and makes each of them
-    again on `onto`: messages, edits, compactions and other hides, restores, pins, with their settings,
+    again on `onto`. Messages, edits, compactions and other hides, restores and pins keep their settings,
     notes, authors and times. Nothing is lost: undo puts the branch back, and ORIG_HEAD keeps where
     it was. Where a commit does not fit, or both sides changed a message differently, nothing is
     written and each is named; `skip`, `ours` and `theirs` settle it."""
@@ -903,6 +928,8 @@ class ResetParams(TypedDict, total=False):
     """Move to before the first commit"""
     expect: Optional[str]
     """Refuse (exit 4) unless the branch is at REV; none: unless it has no commit"""
+    dry_run: bool
+    """Say where the branch would be, and change nothing"""
 
 
 class _MoveParams(TypedDict):
@@ -1156,8 +1183,8 @@ class GcParams(TypedDict, total=False):
     rest is compressed again and the files are rewritten. Other commands may run meanwhile. tract never does this
     unasked.
     
-    With `keep`, or gc.keep, it first lets go of imported sessions that are neither among the newest so many nor
-    of the last so many days. tract lists the sessions that it removes. undo restores them for 90 days, or not at
+    With `keep`, or gc.keep, it first removes imported sessions that are neither among the newest so many nor
+    of the last so many days. It lists the sessions that it removes. `tract undo` restores them for 90 days, or not at
     all where `expire` is now. A session stays if a branch of your own, a tag or a HEAD leads to it. It stays if
     commits of it were taken over, and while its file is in its place, for an import would bring it back. It also
     stays if a purge erased anything in it, for its file would bring that back.
@@ -1184,7 +1211,7 @@ class PurgeParams(TypedDict, total=False):
     nothing is done.
     
     The expression is read as `tract find -E` reads it: case does not matter, unless it begins with (?-i).
-    It is matched against the text itself, however JSON spells it. redact is the gentler deed:
+    It is matched against the text itself, however JSON spells it. `tract redact` is the gentler deed:
     it takes secrets out of the context only, and undo brings them back."""
     revs: List[str]
     """The messages to erase"""
@@ -1609,6 +1636,8 @@ class LogEntry(_LogEntry, total=False):
     """The kind of a hide: truncation, compaction, clear, drop or prune."""
     role: Optional[str]
     """Who speaks in the message that it brings or is about."""
+    injected: bool
+    """Whether a client says that in the user's name."""
     answers: Optional[str]
     """The tool calls that this message answers, in a line; likewise."""
     number: Optional[int]
