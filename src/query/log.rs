@@ -511,7 +511,10 @@ fn speak(
         };
         headline.call = uses::answered(&calls);
         headline.role = Some(said.role);
-        if one.row.appended() == Some(said.hash) && prompts::is_users(&said) {
+        if one.row.appended() == Some(said.hash)
+            && one.row.commit.merged.is_none()
+            && prompts::is_users(&said)
+        {
             users.push((at, said.clone()));
         }
         headline.preview = uses::in_brief(said.preview, own.as_ref());

@@ -202,7 +202,11 @@ fn a_sub_agent_counts_with_the_session_that_started_it_and_asks_nothing() {
     }
     let column = |command: &[&str], at: usize| -> Vec<String> {
         let told = sandbox.ok(command);
-        let rows = told.lines().filter(|line| !line.starts_with("note"));
+        // Without the headings.
+        let rows = told
+            .lines()
+            .skip(1)
+            .filter(|line| !line.starts_with("note"));
         let word = |line: &str| line.split_whitespace().nth(at).map(str::to_owned);
         rows.filter_map(word).collect()
     };

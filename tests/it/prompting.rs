@@ -157,7 +157,7 @@ fn only_what_the_user_typed_is_a_prompt_of_claude_code() {
              user 27% · assistant 17% · injected 56%
              largest: task notification: task-id b1 Read the outpu… 28 (:8)
 
-      55e41b6  :12  2026-03-14 10:11:00  append  user       +10  [Request interrupted by user]
+      55e41b6  :12  2026-03-14 10:11:00  append  injected   +10  [Request interrupted by user]
       cb08bbe  :11  2026-03-14 10:10:00  append  assistant   +8  That, too.
       60a55f2  :10  2026-03-14 10:09:00  append  user       +22  system reminder: Be brief. And the parser, please
     "#);

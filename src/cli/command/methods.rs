@@ -48,7 +48,7 @@ const WITHOUT: &[(&str, &str)] = &[
 ];
 
 /// What only draws, or says where what is drawn goes.
-const DRAWING: [&str; 16] = [
+const DRAWING: [&str; 17] = [
     "color",
     "force",
     "format",
@@ -64,6 +64,7 @@ const DRAWING: [&str; 16] = [
     "stat",
     "unified",
     "verbose",
+    "web",
     "zero",
 ];
 

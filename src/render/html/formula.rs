@@ -64,7 +64,7 @@ pub(super) fn mathml(text: &str, is_display: bool) -> Option<MathMl> {
     let tags = written.split('<').skip(1);
     let mut names = tags.map(|tag| tag.trim_start_matches('/').split([' ', '>', '/']).next());
     let is_known = |name: Option<&str>| name.is_some_and(|name| ELEMENTS.contains(&name));
-    names.all(is_known).then_some(MathMl(written))
+    (names.all(is_known) && !written.contains(" style=")).then_some(MathMl(written))
 }
 
 /// Whether a command, a power or an index stands in it.
