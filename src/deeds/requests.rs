@@ -141,13 +141,12 @@ pub fn request_payload(
     if !front.is_empty() {
         beside.push("system prompt and tools are those of the session file".to_owned());
     }
-    let client = repo.session_of(commit)?;
-    let client = client.and_then(|(name, _)| Some(name.as_session()?.0.to_owned()));
+    let client = client_of(repo, commit)?;
     let of = Said {
         context: &context,
         settings: &settings,
         front: &front,
-        client: client.as_deref().unwrap_or_default(),
+        client: &client,
     };
     let (mut payload, mut notices) = made(repo, &of, reply, options)?;
     if let Some(newest) = newest {
@@ -178,6 +177,25 @@ const CODEX: &str = "codex";
 
 /// The format of Gemini CLI's sessions.
 const GEMINI_CLI: &str = "gemini";
+
+/// The format of the session that a commit is of; empty where it is of none.
+fn client_of(repo: &Repo, commit: &CommitHash) -> Result<String> {
+    let session = repo.session_of(commit)?;
+    let client = session.and_then(|(name, _)| Some(name.as_session()?.0.to_owned()));
+    Ok(client.unwrap_or_default())
+}
+
+/// Has a request have the form that the client of its session sends.
+fn as_client(making: &mut Compiling<'_>, client: &str) {
+    if !client.starts_with(CODEX) {
+        making.by_types();
+    }
+    if client == GEMINI_CLI {
+        making.as_gemini_cli();
+    }
+    let format = Format::named(client).ok();
+    making.unanswered(format.and_then(|format| format.unanswered));
+}
 
 /// What a request is made of.
 struct Said<'a> {
@@ -269,14 +287,7 @@ fn made_of(
     }
     contents.splice(0..0, front.iter().map(|_| Vec::new()));
     let mut making = Compiling::new(&contents, settings, options);
-    if !of.client.starts_with(CODEX) {
-        making.by_types();
-    }
-    if of.client == GEMINI_CLI {
-        making.as_gemini_cli();
-    }
-    let format = Format::named(of.client).ok();
-    making.unanswered(format.and_then(|format| format.unanswered));
+    as_client(&mut making, of.client);
     if let Some(lost) = lost {
         making.without_thoughts(lost.start + front.len()..lost.end + front.len());
     }
@@ -462,6 +473,10 @@ impl CompileParams {
             whole_request: self.request,
             strict: self.strict,
         };
+        if self.last == Some(0) {
+            let what = "'last' is at least 1: a request needs a message";
+            return Err(ApiError::params(what));
+        }
         if self.last.is_some() || self.without_thinking {
             let (payload, notices) = self.excerpt(at.repo, &commit, &options)?;
             return Ok(CompiledRequest {
@@ -517,7 +532,7 @@ impl CompileParams {
         }
         let contents = Contents::new();
         let mut making = Compiling::new(&contents, &settings, options);
-        making.by_types();
+        as_client(&mut making, &client_of(repo, commit)?);
         messages.into_iter().for_each(|message| making.add(message));
         let made = making.finish()?;
         let notices = made.notices.iter().map(ToString::to_string);

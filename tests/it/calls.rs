@@ -92,6 +92,14 @@ fn a_request_of_the_newest_messages_has_the_calls_that_they_answer() {
         told["messages"].as_array().expect("messages").clone()
     };
     assert_eq!(compiled(&[]).len(), 7);
+    // What is not cut is the same to the byte; of no message there is no request.
+    for format in ["openai", "anthropic", "responses", "gemini", "text"] {
+        let whole = sandbox.ok(&["compile", "--format", format]);
+        let all = sandbox.ok(&["compile", "--format", format, "--last", "100"]);
+        assert_eq!(all, whole, "{format}");
+    }
+    let none = sandbox.tract(&["compile", "--last", "0"]);
+    assert!(none.starts_with("exit code: 2"), "{none}");
     let last = compiled(&["--last", "2"]);
     let roles: Vec<&str> = last.iter().filter_map(|it| it["role"].as_str()).collect();
     assert_eq!(
