@@ -59,7 +59,8 @@ impl PageKind {
 
     /// The form that the ending of a file's name asks for.
     pub fn of_file(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()? {
+        let ending = path.extension()?.to_str()?.to_lowercase();
+        match ending.as_str() {
             "html" | "htm" => Some(Self::Html),
             ending => Self::named(ending),
         }

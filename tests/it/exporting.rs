@@ -46,6 +46,7 @@ fn the_ending_of_a_file_asks_for_a_page_where_no_format_is_named() {
     };
     assert!(written(&[], "page.html").starts_with("<!"));
     assert!(written(&[], "page.md").starts_with('#'));
+    assert!(written(&[], "again.HTML").starts_with("<!"));
     assert!(!records(&written(&[], "session.jsonl")).is_empty());
     let named = written(&["--format", "claude-code"], "named.html");
     assert!(!records(&named).is_empty());

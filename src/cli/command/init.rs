@@ -36,10 +36,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     };
     let (repo, created) = Repo::init_as(&dir, &app.visitor()?)?;
     let place = app.short_path(repo.place().unwrap_or(Path::new("memory")));
+    let is_homes = repo.place().and_then(Path::parent) == app.env.home.as_deref();
     let ui = &mut app.ui;
     if created {
         ui.status(format!("Made an empty repository in {place}"));
-        ui.hint("tract import brings in a session; tract commit -r user -m \"…\" writes one");
+        ui.hint(match is_homes {
+            true => "tract import --all brings in all sessions of this machine",
+            false => "tract import brings in a session; tract commit -r user -m \"…\" writes one",
+        });
     } else {
         ui.status(format!(
             "There is a repository already in {place}; nothing changed"

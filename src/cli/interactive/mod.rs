@@ -606,7 +606,9 @@ impl Place {
         let cols: usize = said.iter().map(|line| line.width_cols() + 2).sum();
         let is_long = said.len() > 2 || cols > width;
         if is_done && ASKS.contains(&name) && said.len() > 1 || !is_done && is_long {
-            let wrapped = said.iter().flat_map(|line| line.wrap(width.max(8)));
+            // A mark stands before each line.
+            let width = width.saturating_sub(1).max(8);
+            let wrapped = said.iter().flat_map(|line| line.wrap(width));
             reader.lay(Sheet::new(format!("tract {name}"), wrapped.collect()));
         } else if is_done && name != "chat" {
             reader.say(said.into_iter().next().unwrap_or_default());
