@@ -7,6 +7,8 @@ use pulldown_latex::config::{DisplayMode, RenderConfig};
 use pulldown_latex::mathml::push_mathml;
 use pulldown_latex::{Event, Parser, ParserError, Storage};
 
+use crate::render::escape;
+
 /// The elements of MathML that may come.
 const ELEMENTS: [&str; 21] = [
     "math",
@@ -44,7 +46,7 @@ impl MathMl {
 
 /// The formula as MathML, if it is one: what stands between signs of dollars may be names of a shell's variables.
 pub(super) fn mathml(text: &str, is_display: bool) -> Option<MathMl> {
-    if !is_formula(text) || text.contains('"') || text.chars().any(is_unseen) {
+    if !is_formula(text) || text.contains('"') || escape::block(text) != text {
         return None;
     }
     let safe = text.replace('<', r"\lt ").replace('>', r"\gt ");
@@ -75,12 +77,6 @@ fn is_formula(text: &str) -> bool {
         '^' | '_' => next.is_ascii_alphanumeric() || next == '{',
         _ => false,
     })
-}
-
-/// Whether a reader would not see it, or see others in another order.
-fn is_unseen(c: char) -> bool {
-    c.is_control() && c != '\n'
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -119,9 +115,10 @@ mod tests {
             r#"\color{red"onclick=alert(1)} x"#,
             r"\text{&lt;script&gt;} x^2",
             "x^2\u{202e}y",
+            "x^2\u{feff}y",
         ] {
             let drawn = mathml(hostile, false).map_or(String::new(), |drawn| drawn.0);
-            for never in ["<script", "<img", "<b>", "onclick", "\u{202e}"] {
+            for never in ["<script", "<img", "<b>", "onclick", "\u{202e}", "\u{feff}"] {
                 assert!(!drawn.contains(never), "{hostile}: {drawn}");
             }
         }
