@@ -128,7 +128,7 @@ pub fn sessions() -> Vec<(&'static str, &'static str, Option<usize>, String)> {
         (
             "a result",
             Some(5),
-            r#"{"type":"gemini","content":"","toolCalls":[{"id":"c","name":"f","args":{},"result":[{"strange":DEEP}]}]},"#,
+            r#"{"type":"gemini","content":"","toolCalls":[{"id":"c","name":"f","args":{},"result":[{"text":"so"},{"strange":DEEP}]}]},"#,
         ),
         (
             "beside",
