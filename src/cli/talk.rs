@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tract::compile::RequestOptions;
 use tract::context::Context;
-use tract::deeds::request_payload;
+use tract::deeds::{At, HookQuestion, must_be_allowed, request_payload};
 use tract::formats::messages_of;
 use tract::model::{Draft, Message, Part, RefName, Role};
 use tract::render::plural;
@@ -54,10 +54,14 @@ impl Talk<'_> {
     /// Commits what the user says; gives it, and what the command is to get.
     pub fn ask(&mut self, prompt: &str, app: &mut App) -> Result<(Vec<Part>, String)> {
         let asked = Message::text(Role::User, prompt);
-        let draft = Draft::append(asked.clone());
+        let drafts = [Draft::append(asked.clone())];
+        must_be_allowed(
+            &At::new(self.repo, self.on.clone(), app),
+            &HookQuestion::of_drafts(&drafts),
+        )?;
         let call = app.call(&self.on, &self.what);
         let options = app.committing(self.repo)?;
-        let mut held = budgeted::commit(self.repo, call, &[draft], &options, app)?;
+        let mut held = budgeted::commit(self.repo, call, &drafts, &options, app)?;
         // A turn goes on where the budget is not kept: that has been said.
         let _ = held.tell(self.repo, &self.on, app);
         let head = self.repo.resolve(&self.on, "HEAD")?;

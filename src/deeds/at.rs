@@ -144,6 +144,16 @@ pub trait Host {
         files::place(path, force, note, make)
     }
 
+    /// Hands a question to a command of the user's. None: it allows what it was asked; else what it said.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words, where it cannot be run.
+    fn asked(&self, command: &str, _question: &str) -> Result<Option<String>, ApiError> {
+        let what = format!("this program runs no commands, and a setting asks for '{command}'");
+        Err(ApiError::refused(what).with_hint("`tract commit` and `tract merge` run it"))
+    }
+
     /// Reaches another repository at an address, and works with it.
     ///
     /// # Errors

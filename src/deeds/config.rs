@@ -7,6 +7,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::hooks::HOOKS;
 use super::{ApiError, At, Deed, Method, Scalar};
 use crate::compile::Provider;
 use crate::error::Error;
@@ -50,7 +51,9 @@ pub fn checked_setting(key: &str, value: &str) -> Result<String, ApiError> {
         "budget.timeout" => number("seconds"),
         "budget.when" => Ok(value.parse::<BudgetWhen>()?.to_string()),
         "budget.action" => Ok(value.parse::<BudgetActions>()?.to_string()),
-        "author.name" | "core.pager" | "prune.keepTools" => Ok(value.to_owned()),
+        "author.name" | "core.pager" | "hook.commit" | "hook.merge" | "prune.keepTools" => {
+            Ok(value.to_owned())
+        }
         "window.size" => number("messages"),
         "prices.file" if Path::new(value).is_absolute() => {
             let list = std::fs::read(value).map_err(Error::io(Path::new(value)))?;
@@ -154,6 +157,10 @@ impl Method for ConfigParams {
                 let what = "many commit to a repository on a server, each by a name of their own";
                 let hint = format!("`tract config --global {key} NAME`; or TRACT_AUTHOR");
                 return Err(ApiError::refused(what).with_hint(hint));
+            }
+            if HOOKS.contains(&key.as_str()) && value.is_some() && at.repo.is_on_server() {
+                let what = "a repository on a server names no commands that others would run";
+                return Err(ApiError::refused(what).with_hint(SETTINGS_HELP));
             }
             let value = value.map(|value| checked_setting(key, value).map_err(not_taken));
             let value = value.transpose()?;

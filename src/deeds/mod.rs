@@ -38,6 +38,7 @@ mod export;
 mod facts;
 mod files;
 mod guard;
+mod hooks;
 mod import;
 mod json;
 mod listing;
@@ -71,6 +72,7 @@ pub use error::{ApiError, error_kind};
 pub use export::*;
 pub use facts::*;
 pub use guard::{check_page, guard};
+pub use hooks::{HookQuestion, must_be_allowed};
 pub use import::*;
 pub use json::{
     JsonSettings, Provided, RawJson, RequestSetting, Scalar, TextOrMessage, settings_by_key,

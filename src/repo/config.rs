@@ -28,7 +28,7 @@ impl Config {
     }
 
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 24] = [
+    pub const KEYS: [&str; 26] = [
         "author.name",
         "budget.action",
         "budget.day",
@@ -43,6 +43,8 @@ impl Config {
         "gc.keep",
         "gc.reflogExpire",
         "head.of",
+        "hook.commit",
+        "hook.merge",
         "prices.file",
         "prices.models",
         "prune.keepTools",

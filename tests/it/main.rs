@@ -64,6 +64,7 @@ mod gemini_files;
 mod gemini_live;
 mod guarding;
 mod habits;
+mod hooks;
 mod hostile;
 mod importing;
 mod importing_at_once;

@@ -39,7 +39,7 @@ fn raw(sandbox: &Sandbox, input: impl AsRef<[u8]>) -> Vec<Value> {
 }
 
 /// The answer to one request of a method.
-fn ask(sandbox: &Sandbox, method: &str, params: Value) -> Value {
+pub fn ask(sandbox: &Sandbox, method: &str, params: Value) -> Value {
     let mut found = answers(
         sandbox,
         &[json!({ "id": 1, "method": method, "params": params })],
@@ -62,7 +62,7 @@ fn a_clear_that_erases_says_what_and_what_stays() {
 }
 
 /// What is wrong with one request.
-fn wrong(sandbox: &Sandbox, method: &str, params: Value) -> Value {
+pub fn wrong(sandbox: &Sandbox, method: &str, params: Value) -> Value {
     let found = answers(
         sandbox,
         &[json!({ "id": 1, "method": method, "params": params })],

@@ -85,6 +85,12 @@ fn an_agent_from_a_shell_script() {
 }
 
 #[test]
+fn a_rule_for_what_is_committed() {
+    let sandbox = run("A rule for what is committed");
+    assert!(!sandbox.ok(&["compile"]).contains("PRIVATE"));
+}
+
+#[test]
 fn two_branches_that_meet_again() {
     let sandbox = run("Two branches that meet again");
     assert!(sandbox.ok(&["log", "--graph"]).contains("|/"));
@@ -104,5 +110,5 @@ fn hooks() {
 #[test]
 fn every_recipe_is_run() {
     let titles = RECIPES.lines().filter(|line| line.starts_with("## "));
-    assert_eq!(titles.count(), 10);
+    assert_eq!(titles.count(), 11);
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tract::deeds::{At, CommitParams, Deed, Provided, RawJson, Still};
+use tract::deeds::{At, CommitParams, Deed, Provided, RawJson};
 use tract::formats::shared::single::{self, SingleMessage};
 use tract::ingest::read_messages;
 use tract::model::{Draft, Message, Part, Role};
@@ -23,6 +23,8 @@ use crate::cli::{App, Failure, Result, input, named, position};
 /// the oldest messages, or summarise. A refusal commits nothing and prints nothing to standard output; the exit code
 /// is 1. If neither hiding nor a summary keeps the budget, the exit code is 1 too. The message is committed then, and
 /// standard output holds its hash.
+///
+/// The setting hook.commit names a command that may refuse a message: tract config --help. Nothing is committed then.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -53,16 +55,19 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     }
     let (repo, on) = (app.repo()?, app.on()?);
     let begun = position::begun(&repo, &on)?;
-    let at = At::new(&repo, on.clone(), &Still);
     let mut deed = args.deed.clone();
     deed.tools = deed
         .tools
         .map(|tools| self::tools(tools, app))
         .transpose()?;
     deed.settings()?;
-    let target = deed.edited(&at)?;
-    let messages = messages(args, &mut deed, target.as_ref().map(|(_, old)| old), app)?;
-    let writing = deed.writing(&at, target.clone(), messages)?;
+    let (target, writing) = {
+        let at = At::new(&repo, on.clone(), &*app);
+        let target = deed.edited(&at)?;
+        let messages = messages(args, &mut deed, target.as_ref().map(|(_, old)| old), app)?;
+        let writing = deed.writing(&at, target.clone(), messages)?;
+        (target, writing)
+    };
     let drafts = &writing.drafts;
     let what = deed.line();
     let call = app.call(&on, &what);

@@ -40,6 +40,8 @@ Settings of the repository, with their defaults in brackets:
   gc.keep            which imported sessions tract gc keeps: all; the newest so many, such as 100; those of the last days, such as 90d; or either: 100,90d. tract gc --help says what stays in any case [all]
   gc.reflogExpire    how many days tract gc keeps what undo and reflog need; or now, or never [90]
   head.of            whether all of this repository has one HEAD, or each directory its own: repository or directory [directory in the repository of your home directory, else repository]
+  hook.commit        a command that may refuse a message. [none]
+  hook.merge         a command that may refuse a merge. [none]
   prune.keepTools    the tools whose outputs tract prune leaves alone, with commas between, or none [skill,Skill,load_skill,use_skill,activate_skill]
   pull.merge         whether tract pull merges where your branch and theirs both have new commits: true or false [false]
   receive.denyDeletes          whether a push may delete a ref here: true refuses it, false lets it [false]
@@ -48,6 +50,8 @@ Settings of the repository, with their defaults in brackets:
   receive.purge      whether a push or a pull may erase here what was erased there: allow or refuse [refuse]
 
 With TRACT_LOG=FILE in the environment (or 1, for standard error), each command, and each request of a program, adds a line of JSON. The line has what it was, how long it took, what it moved, how it ended, and what was counted, hidden or reset. The file docs/log.md describes it.
+
+The command of hook.commit is asked by tract commit, by a prompt in tract chat, and by programs through tract api. That of hook.merge is asked by tract merge, and by tract pull where it merges. Each reads one line of JSON: hook, branch, head, and the messages, or the other branch's name and commit. Unless its exit code is 0, nothing is written. The reason is what it prints.
 
 Where truncate or CMD cannot keep the budget, the exit code is 1 as well, but the message is committed, and tract commit prints its hash.
 
@@ -66,6 +70,7 @@ Example:
   tract config budget.when cold
   tract config compile.format anthropic
   tract config --unset budget.max
+  tract config hook.commit '~/bin/check-message'
   tract config receive.protect 'main,release/*'
   tract config --global author.name Mara
   tract config --global core.pager cat

@@ -25,6 +25,8 @@ use crate::cli::{App, Result, merging, outcome};
 /// Where both changed one message differently, that is a conflict: all are listed, nothing is written, and the exit
 /// code is 1. --ours or --theirs says whose change holds; tract resolve says it message by message, and then
 /// --continue goes on.
+///
+/// The setting hook.merge names a command that may refuse a merge: tract config --help. Nothing is written then.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use tract::Error;
@@ -16,9 +17,10 @@ use tract::repo::{BackupNote, On, Repo};
 use tract::sync::Peer;
 
 use crate::cli::app::Environment;
+use crate::cli::summariser::TIMEOUT_SECONDS;
 use crate::cli::trace::{self, Measured};
 use crate::cli::ui::{ColorChoice, Ui};
-use crate::cli::{App, Failure, Globals, peer, private};
+use crate::cli::{App, Failure, Globals, exec, peer, private};
 
 /// What all threads know: what was given to the program, and what was found around it.
 #[derive(Clone)]
@@ -305,6 +307,23 @@ impl Host for App {
             |draft| Ok(make(draft)?),
         )
         .map_err(fault)
+    }
+
+    fn asked(&self, command: &str, question: &str) -> Result<Option<String>, ApiError> {
+        let timeout = Duration::from_secs(TIMEOUT_SECONDS.get());
+        let ended = exec::ended(command, question, timeout);
+        let ended = ended.map_err(|failed| {
+            let what = format!(
+                "'{command}' did not say whether it allows this: {}",
+                failed.reason
+            );
+            ApiError::refused(what)
+        })?;
+        Ok(match (ended.code, ended.stderr.trim()) {
+            (Some(0), _) => None,
+            (_, "") => Some(String::from_utf8_lossy(&ended.printed).into_owned()),
+            (_, said) => Some(said.to_owned()),
+        })
     }
 
     fn with_peer(

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::deeds::advice::Exit;
-use crate::deeds::{ApiError, At, Changed, Deed, Method};
+use crate::deeds::{ApiError, At, Changed, Deed, HookQuestion, Method, must_be_allowed};
+use crate::hash::CommitHash;
 use crate::model::Message;
 use crate::repo::{Call, MergeForm};
 use crate::rewrite::{
@@ -23,6 +24,8 @@ use crate::rewrite::{
 ///
 /// Where both changed one message differently, that is a conflict: all are listed, and nothing is written.
 /// `ours` or `theirs` says whose change holds; resolve says it message by message, and then the merge goes on with `continue`.
+///
+/// The setting hook.merge names a command that may refuse a merge. Then nothing is written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
@@ -67,6 +70,9 @@ pub struct MergeParams {
     /// Also where the two have nothing in common
     #[cfg_attr(feature = "cli", arg(long, requires = "rev"))]
     pub allow_unrelated_histories: bool,
+    /// Do not ask the command of hook.merge
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "abort"))]
+    pub no_verify: bool,
     /// Change nothing; say what would come, and what is in conflict
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
@@ -97,6 +103,14 @@ pub struct MergeOutcome {
 }
 
 impl MergeParams {
+    /// Refuses what the command of hook.merge refuses, unless nothing is written.
+    fn must_be_allowed(&self, at: &At<'_>, name: &str, commit: CommitHash) -> Result<(), ApiError> {
+        match self.no_verify || self.dry_run {
+            true => Ok(()),
+            false => must_be_allowed(at, &HookQuestion::Merge { name, commit }),
+        }
+    }
+
     /// Merges, or goes on with it. `summary` makes a summary, where none is given.
     ///
     /// # Errors
@@ -136,14 +150,18 @@ impl MergeParams {
             (Some(rev), false) => Ok(MergeOutcome {
                 made: {
                     let theirs = at.resolve(Some(rev))?;
+                    self.must_be_allowed(at, rev, theirs)?;
                     at.repo.merge(call, &theirs, rev, &options, summary)?
                 },
                 name: rev.clone(),
             }),
             (None, true) => {
-                let name = at.repo.merge_under_way(call.on)?.map(|it| it.name);
+                let under_way = at.repo.merge_under_way(call.on)?;
+                if let Some(it) = &under_way {
+                    self.must_be_allowed(at, &it.name, it.theirs)?;
+                }
                 let made = at.repo.merge_on(call, &options, summary)?;
-                let name = name.unwrap_or_default();
+                let name = under_way.map(|it| it.name).unwrap_or_default();
                 Ok(MergeOutcome { made, name })
             }
             _ => Err(ApiError::params(

@@ -7,8 +7,9 @@ use super::budget::{Kept, kept};
 use super::served_settings;
 use crate::deeds::advice::Exit;
 use crate::deeds::{
-    Amount, ApiError, At, BranchMoveParams, Decimal, Deed, JsonSettings, Method, Provided,
-    RequestSetting, Spelled, TextOrMessage, Tokens, branch_moves, settings_by_key,
+    Amount, ApiError, At, BranchMoveParams, Decimal, Deed, HookQuestion, JsonSettings, Method,
+    Provided, RequestSetting, Spelled, TextOrMessage, Tokens, branch_moves, must_be_allowed,
+    settings_by_key,
 };
 use crate::error::Error;
 use crate::formats::shared::single::{self, SingleMessage};
@@ -26,7 +27,7 @@ use crate::repo::{BranchMove, Call, CommitOptions, Committed, Config, Expect, Re
 ///
 /// If a budget is set (budget.max) and the message goes beyond it, the setting
 /// budget.action decides: warn, refuse, hide the oldest messages, or summarise. A refusal commits
-/// nothing.
+/// nothing. Neither does one of the command that the setting hook.commit names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
@@ -127,6 +128,9 @@ pub struct CommitParams {
     /// Keep no budget: for a branch that no model is sent
     #[cfg_attr(feature = "cli", arg(long))]
     pub unbudgeted: bool,
+    /// Do not ask the command of hook.commit
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub no_verify: bool,
 }
 
 /// What was committed.
@@ -346,11 +350,11 @@ impl CommitParams {
         Ok(settings)
     }
 
-    /// What these messages are committed as.
+    /// What these messages are committed as, if the command of hook.commit allows it.
     ///
     /// # Errors
     ///
-    /// Where options contradict each other, or name what is not there; the store's.
+    /// Where options contradict each other, or name what is not there; where the hook refuses; the store's.
     pub fn writing(
         &self,
         at: &At<'_>,
@@ -406,6 +410,9 @@ impl CommitParams {
         for (draft, (key, value)) in served {
             let settings = &mut drafts[draft].settings;
             settings.entry(key.to_owned()).or_insert(value);
+        }
+        if !self.no_verify {
+            must_be_allowed(at, &HookQuestion::of_drafts(&drafts))?;
         }
         Ok(Writing {
             drafts,
