@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use tract::model::{Commit, Head, HideKind, Operation, RefName};
+use tract::model::{Commit, Head, HideKind, Operation, RefName, Speaker};
 use tract::query::LogRow;
 use tract::render::{self, Calendar, Label, Line, grouped, plural, setting, signed, table, tokens};
 use tract::sync::Upstream;
@@ -146,7 +146,9 @@ impl Listing<'_> {
                     _ => signed(row.delta),
                 };
                 let who = match row.injected {
-                    true => Label::Dim.of("injected"),
+                    // What another branch said is nobody's words here.
+                    true if row.commit.merged.is_some() => Line::new(),
+                    true => Label::Dim.of(Speaker::INJECTED),
                     false => row.role.map_or(Label::Dim, Label::role).of(role),
                 };
                 (who, format!("{delta}{}", " ".repeat(room)))
@@ -171,7 +173,7 @@ impl Listing<'_> {
         let (verb, who) = match (roomy, operation) {
             (true, _) => (verb(&row.commit), who),
             (false, Operation::Append { .. }) if row.commit.merged.is_none() => (Line::new(), who),
-            (false, Operation::Append { .. } | Operation::Edit { .. }) => {
+            (false, Operation::Append { .. } | Operation::Edit { .. }) if !who.is_empty() => {
                 (Line::new(), verb(&row.commit) + " " + who)
             }
             (false, _) => (Line::new(), verb(&row.commit)),

@@ -231,6 +231,7 @@ pub fn foresee(
     repo: &Repo,
     call: Call<'_>,
     plan: &dyn Plan,
+    options: &SurgeryOptions,
 ) -> Result<(Surgery, Gentler)> {
     let as_counted = false;
     let (name, reach) = match app.budget_max(repo)? {
@@ -241,8 +242,7 @@ pub fn foresee(
         None => ("truncate (the older half)", Reach::Fraction("0.5".parse()?)),
     };
     let others: [&dyn Plan; 2] = [&Truncate::new(reach), &usual_prune(repo)?];
-    let options = options(app, repo, true)?;
-    let (wanted, would) = repo.foretell(call, &options, plan, &others)?;
+    let (wanted, would) = repo.foretell(call, options, plan, &others)?;
     Ok((wanted?, gentler([name, "prune"], would)?))
 }
 

@@ -143,11 +143,7 @@ pub fn undone(verb: &str, done: &OperationEntry, repo: &Repo, app: &mut App) -> 
     {
         return Ok(());
     }
-    let all: Vec<String> = if done.undone {
-        taken_back(done)
-    } else {
-        moves(done).collect()
-    };
+    let all = all_moves(done);
     let mut said = all[..all.len().min(MOVES)].join(", ");
     if all.len() > MOVES {
         said += &format!(
@@ -156,6 +152,16 @@ pub fn undone(verb: &str, done: &OperationEntry, repo: &Repo, app: &mut App) -> 
         );
     }
     app.ui.status(said);
+    Ok(())
+}
+
+/// Says which operation would be undone, or done again, and where what it moved would go.
+pub fn would(verb: &str, done: &OperationEntry, repo: &Repo, app: &mut App) -> Result<()> {
+    let line = reversal(verb, done, repo, app);
+    app.ui.print(line)?;
+    for moved in all_moves(done) {
+        app.ui.print(format!("  {moved}"))?;
+    }
     Ok(())
 }
 
@@ -178,8 +184,11 @@ pub fn reversal(verb: &str, done: &OperationEntry, repo: &Repo, app: &App) -> St
     }
 }
 
-/// The moves of an operation the other way round.
-pub fn taken_back(done: &OperationEntry) -> Vec<String> {
+/// The moves of an operation that is undone, the other way round, or of one that is done again.
+fn all_moves(done: &OperationEntry) -> Vec<String> {
+    if !done.undone {
+        return moves(done).collect();
+    }
     let mut done = done.clone();
     done.moves.reverse();
     for row in &mut done.moves {

@@ -426,6 +426,12 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
         Error::UnknownRevision { text, .. } if text.starts_with("PREV_HEAD") => {
             "a checkout sets PREV_HEAD; `tract reflog HEAD` lists where HEAD was"
         }
+        Error::UnknownRevision { text, .. } if text.contains("@{") => {
+            "`tract reflog REF` lists where a ref was"
+        }
+        Error::UnknownRevision { text, .. } if text.contains("..") => {
+            "a range of messages is :3..5; `tract log A..B` lists a range of commits"
+        }
         Error::UnknownRevision { .. } => {
             "`tract log --oneline` lists them, `tract branch` the branches"
         }

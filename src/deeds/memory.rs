@@ -14,7 +14,7 @@ use crate::hash::CommitHash;
 use crate::model::call::Brief;
 use crate::model::pairs::{Links, Pairs};
 use crate::model::pattern::Pattern;
-use crate::model::{EntryId, Message, Operation, Part, Role, call, uses};
+use crate::model::{EntryId, Message, Operation, Part, Role, Speaker, call, uses};
 use crate::query::{FindOptions, SearchOptions};
 use crate::render::edit::{Edits, changed_files};
 
@@ -436,7 +436,7 @@ impl Method for DidParams {
             _ => (text.as_str(), limit.saturating_mul(4)),
         };
         let options = FindOptions {
-            role: Some(role),
+            role: Some(Speaker::Role(role)),
             limit: most,
             ..bounds.places().asking(Pattern::text(pattern)?)
         };

@@ -12,7 +12,7 @@ use super::advice::Exit;
 use super::at::At;
 use super::error::ApiError;
 use super::json::RawJson;
-use super::mismatch::unfit;
+use super::mismatch::{meant, unfit};
 
 /// Something that people do, by its parameters.
 pub trait Method: DeserializeOwned + JsonSchema {
@@ -123,7 +123,11 @@ impl MethodEntry {
 /// Parameters from JSON. One that is null is as if it were not there.
 pub(super) fn read<M: Method>(text: &str) -> Result<M, ApiError> {
     let unfit = |error: serde_json::Error, text: &str| {
-        ApiError::params(format!("parameters: {}", unfit(&error, text)))
+        let fault = ApiError::params(format!("parameters: {}", unfit(&error, text)));
+        fault.with_hint(match meant(&error) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("the method describe says what {} takes", M::NAME),
+        })
     };
     if text.trim_start().starts_with('[') {
         return Err(ApiError::params(

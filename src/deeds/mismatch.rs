@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
+use crate::model::nearest;
+
 /// What is wrong with `text`: which field, what stands there, what is wanted. The place in the text comes with it only
 /// where the text is no JSON.
 pub fn unfit(error: &serde_json::Error, text: &str) -> String {
@@ -71,6 +73,18 @@ pub fn unfit(error: &serde_json::Error, text: &str) -> String {
         true => told,
         false => format!("'{place}': {told}"),
     }
+}
+
+/// The field or word that was meant, where one is near to what stands there.
+pub(super) fn meant(error: &serde_json::Error) -> Option<String> {
+    let said = error.to_string();
+    let begins = ["unknown field ", "unknown variant "];
+    let (name, known) = begins.iter().find_map(|begin| parted(&said, begin))?;
+    let known = known
+        .rsplit_once(" at line ")
+        .map_or(known, |(known, _)| known);
+    let known = choices(known);
+    nearest(bare(name), known.split(", ")).map(str::to_owned)
 }
 
 /// Where in the text the reader stopped.

@@ -7,6 +7,7 @@
 mod canonical;
 
 use std::borrow::Cow;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +67,49 @@ impl Role {
 word!(Role, |text| Error::UnknownRole { text });
 
 as_text!(Role);
+
+/// Whose messages are asked for: a role's, where those of the user leave out what a client says in the user's name; or
+/// that alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// Whoever has this role.
+    Role(Role),
+    /// A client, in the user's name.
+    Injected,
+}
+
+impl Speaker {
+    /// The word for what a client says in the user's name.
+    pub const INJECTED: &'static str = "injected";
+
+    /// The role that its messages have.
+    pub const fn role(self) -> Role {
+        match self {
+            Self::Role(role) => role,
+            Self::Injected => Role::User,
+        }
+    }
+
+    /// Whether it is meant where a message has this role, and a client says it in the user's name or not.
+    pub fn says(self, role: Role, is_injected: bool) -> bool {
+        match self {
+            Self::Role(Role::User) => role == Role::User && !is_injected,
+            Self::Role(of) => role == of,
+            Self::Injected => is_injected,
+        }
+    }
+}
+
+impl FromStr for Speaker {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            Self::INJECTED => Ok(Self::Injected),
+            text => text.parse().map(Self::Role),
+        }
+    }
+}
 
 /// One entry of a conversation: what a provider's `messages` array holds at one place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

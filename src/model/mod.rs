@@ -55,7 +55,7 @@ pub use commit::{
     Author, Commit, Draft, EntryId, Hide, HideKind, Interval, Operation, PartHide, Replacement,
     Settings,
 };
-pub use message::{Media, MediaSource, Message, Part, Role};
+pub use message::{Media, MediaSource, Message, Part, Role, Speaker};
 pub use nearest::nearest;
 pub use preview::{PREVIEW_BYTES, plain_preview, preview};
 pub use priority::Priority;

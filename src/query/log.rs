@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::pattern::Pattern;
 use crate::model::{
-    Commit, Encoding, EntryId, Millis, Operation, RefName, Role, TokenCount, Total, uses,
+    Commit, Encoding, EntryId, Millis, Operation, RefName, Role, Speaker, TokenCount, Total, uses,
 };
 use crate::repo::called::Told;
 use crate::repo::change::Change;
@@ -44,7 +44,7 @@ pub struct LogOptions {
     /// that a listing prints for them (`compact`); empty: all.
     pub operations: Vec<String>,
     /// Only what brings a message of this role.
-    pub role: Option<Role>,
+    pub role: Option<Speaker>,
     /// Only appended messages that the user typed.
     pub prompts: bool,
     /// Only messages that call this tool, whatever its case, or answer such a call.
@@ -498,7 +498,7 @@ fn speak(
     let others = listed.iter().rev().zip(&headlines).filter_map(of_others);
     let others = load::rows(view, &others.collect::<Vec<_>>())?;
     let mut told = Told::new(view, &listed)?;
-    let mut users: Vec<(usize, ContentRow)> = Vec::new();
+    let mut users: Vec<(usize, CommitRow, ContentRow)> = Vec::new();
     let rows = listed.iter_mut().rev().zip(&mut headlines);
     for (at, (one, headline)) in rows.enumerate() {
         let said = one.said.take();
@@ -511,21 +511,18 @@ fn speak(
         };
         headline.call = uses::answered(&calls);
         headline.role = Some(said.role);
-        if one.row.appended() == Some(said.hash)
-            && one.row.commit.merged.is_none()
-            && prompts::is_users(&said)
-        {
-            users.push((at, said.clone()));
+        if prompts::is_users(&said) {
+            users.push((at, one.row.clone(), said.clone()));
         }
         headline.preview = uses::in_brief(said.preview, own.as_ref());
         if parts {
             headline.parts = load::content(view, &said.hash)?.part_types();
         }
     }
-    let rows: Vec<&ContentRow> = users.iter().map(|(_, said)| said).collect();
-    let typed = prompts::by_text(view, &rows)?;
-    for ((at, _), is_typed) in users.iter().zip(typed) {
-        headlines[*at].injected = !is_typed;
+    let rows: Vec<(&CommitRow, &ContentRow)> =
+        users.iter().map(|(_, row, said)| (row, said)).collect();
+    for ((at, ..), injected) in users.iter().zip(prompts::injected_rows(view, &rows)?) {
+        headlines[*at].injected = injected;
     }
     Ok(listed.into_iter().map(|one| one.row).collect())
 }

@@ -8,10 +8,10 @@ use crate::context::Entry;
 use crate::error::{Error, Result};
 use crate::formats::Format;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{EntryId, HideKind, PURGED, Role, reads_as_queued, reads_as_typed};
+use crate::model::{EntryId, HideKind, Operation, PURGED, Role, reads_as_queued, reads_as_typed};
 use crate::repo::repository::Repo;
 use crate::repo::{kept, load};
-use crate::store::{ContentRow, View};
+use crate::store::{CommitRow, ContentRow, View};
 
 /// What the format of a source says of its records, by the source's number.
 type Injected = HashMap<u64, Option<Says>>;
@@ -74,6 +74,25 @@ pub(crate) fn typed(view: &dyn View, said: &[(CommitHash, &ContentRow)]) -> Resu
         };
     }
     Ok(typed)
+}
+
+/// Which of these messages a client says in the user's name, each with the commit that brings it: what the user did
+/// not type, and what stands in place of hidden messages.
+pub(crate) fn injected_rows(
+    view: &dyn View,
+    said: &[(&CommitRow, &ContentRow)],
+) -> Result<Vec<bool>> {
+    let mut injected: Vec<bool> = said.iter().map(|(_, row)| is_users(row)).collect();
+    let is_own = |at: &usize| {
+        let operation = &said[*at].0.commit.operation;
+        injected[*at] && !matches!(operation, Operation::Hide(hide) if hide.kind.marks())
+    };
+    let own: Vec<usize> = (0..said.len()).filter(is_own).collect();
+    let asked = own.iter().map(|at| (said[*at].0.hash, said[*at].1));
+    for (at, typed) in own.iter().zip(typed(view, &asked.collect::<Vec<_>>())?) {
+        injected[*at] = !typed;
+    }
+    Ok(injected)
 }
 
 /// Which of these messages the user typed, by what they say alone: of that nothing ever changes.

@@ -150,7 +150,8 @@ impl Repo {
         Ok(undone)
     }
 
-    /// The operation that [`Repo::undo`] would reverse, or with `anybodys` [`Repo::undo_of_anybody`]; nothing is changed.
+    /// The operation that [`Repo::undo`] would reverse, or with `anybodys` [`Repo::undo_of_anybody`], and whether a
+    /// redo would be refused then, for a purge came between. Nothing is changed.
     ///
     /// # Errors
     ///
@@ -160,12 +161,13 @@ impl Repo {
         named: Option<u64>,
         anybodys: bool,
         now: Millis,
-    ) -> Result<OperationEntry> {
+    ) -> Result<(OperationEntry, bool)> {
         let tx = self.store.write()?;
-        match named {
-            Some(id) if anybodys => undo_found(&*tx, named_operation(&*tx, id)?, now),
-            _ => undo(&*tx, named, now),
-        }
+        let undone = match named {
+            Some(id) if anybodys => undo_found(&*tx, named_operation(&*tx, id)?, now)?,
+            _ => undo(&*tx, named, now)?,
+        };
+        Ok((undone, is_final(&*tx, now)))
     }
 
     /// The same of an operation that may be somebody else's.
@@ -215,6 +217,15 @@ impl Repo {
     pub fn redoable(&self) -> Result<Vec<OperationEntry>> {
         let tx = self.store.write()?;
         redo(&*tx, Millis(0))
+    }
+
+    /// Whether a redo is refused for a purge that came between.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn is_final(&self) -> Result<bool> {
+        Ok(is_final(&*self.store.write()?, Millis(0)))
     }
 
     /// Does again what the newest undo reversed: one operation, or all that an undo to a point did, oldest first.
@@ -298,6 +309,11 @@ fn redo(tx: &dyn Tx, now: Millis) -> Result<Vec<OperationEntry>> {
         Some(_) => Ok(command::again(redone).into_iter().collect()),
         None => Ok(redone),
     }
+}
+
+/// Whether a redo is refused for a purge that came between. It leaves traces in a transaction that is to be let go.
+fn is_final(tx: &dyn Tx, now: Millis) -> bool {
+    matches!(redo(tx, now), Err(Error::Purged))
 }
 
 /// What is known of operations while they are read from the newest back.

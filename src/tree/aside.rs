@@ -1,7 +1,7 @@
 //! What stands between what the user and the model say.
 
 use super::node::Node;
-use crate::model::{HideKind, Part, Role};
+use crate::model::{HideKind, Part, Role, Speaker};
 
 /// A message that nobody typed: instructions, a reminder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl Notation {
     /// Who speaks, for people: what a client says in the user's name is injected.
     pub fn who(&self) -> &'static str {
         match self.role {
-            Role::User => "injected",
+            Role::User => Speaker::INJECTED,
             role => role.as_str(),
         }
     }

@@ -8,9 +8,9 @@ use crate::sandbox::Sandbox;
 fn a_hit_in_hidden_text_says_the_way_back() {
     let sandbox = with_demo();
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", "Per file. If any"]), @r#"
-    a091f72  2026-03-14 09:18:13  user (compact)  main:1  "Read the bank's amounts, and never in silence"
+    a091f72  2026-03-14 09:18:13  injected (compact)  main:1  "Read the bank's amounts, and never in silence"
         4. The user decided: per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point; if nothing decides it, report them as problems.
-    b99fda9  2026-03-14 09:18:10  user            main hidden (compacted by a091f72)  "Read the bank's amounts, and never in silence"
+    b99fda9  2026-03-14 09:18:10  user                main hidden (compacted by a091f72)  "Read the bank's amounts, and never in silence"
         Per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point is. If nothing decides it, report them as problems.
         back: tract restore b99fda9, or go on from before: tract resume a091f72^
     "#);
@@ -18,18 +18,18 @@ fn a_hit_in_hidden_text_says_the_way_back() {
     sandbox.ok(&["restore", "b99fda9"]);
     assert!(sandbox.ok(&["compile"]).contains("Per file. If any"));
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", "Per file. If any"]), @r#"
-    a091f72  2026-03-14 09:18:13  user (compact)  main:2  "Read the bank's amounts, and never in silence"
+    a091f72  2026-03-14 09:18:13  injected (compact)  main:2  "Read the bank's amounts, and never in silence"
         4. The user decided: per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point; if nothing decides it, report them as problems.
-    b99fda9  2026-03-14 09:18:10  user            main:1  "Read the bank's amounts, and never in silence"
+    b99fda9  2026-03-14 09:18:10  user                main:1  "Read the bank's amounts, and never in silence"
         Per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point is. If nothing decides it, report them as problems.
     "#);
     sandbox.ok(&["undo"]);
     sandbox.ok(&["checkout", "-b", "other", ":1^"]);
     sandbox.ok(&["commit", "-r", "user", "-m", "Something else."]);
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", "Per file. If any"]), @r#"
-    a091f72  2026-03-14 09:18:13  user (compact)  main:1  "Read the bank's amounts, and never in silence"
+    a091f72  2026-03-14 09:18:13  injected (compact)  main:1  "Read the bank's amounts, and never in silence"
         4. The user decided: per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point; if nothing decides it, report them as problems.
-    b99fda9  2026-03-14 09:18:10  user            other:23  "Read the bank's amounts, and never in silence"
+    b99fda9  2026-03-14 09:18:10  user                other:23  "Read the bank's amounts, and never in silence"
         Per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point is. If nothing decides it, report them as problems.
     "#);
     insta::assert_snapshot!(sandbox.tract(&["pick", "b99fda9"]), @r"

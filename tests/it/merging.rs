@@ -446,28 +446,28 @@ fn a_log_says_what_was_merged_and_draws_it() {
     say(&sandbox, "user", "Then mend the lexer.");
     if let Some(drawn) = sandbox.on_terminal("80", &["log", "-3"]) {
         insta::assert_snapshot!(drawn, @r"
-        commit   no.  time   who         tokens  context  message
+        commit   no.  time   who        tokens  context  message
         2026-03-14, today
-        049217a   :7  12:14  user            +9       78  (HEAD -> main)  Then mend the…
-        4fce633   :6  12:13  merge user     +26       69  557057a [Merged from idea: 4…
-        a629e1a   :5  12:12  assistant       +7       43  They pass.
+        049217a   :7  12:14  user           +9       78  (HEAD -> main)  Then mend the…
+        4fce633   :6  12:13  merge         +26       69  557057a [Merged from idea: 4 m…
+        a629e1a   :5  12:12  assistant      +7       43  They pass.
         ");
     }
     if let Some(drawn) = sandbox.on_terminal("80", &["log", "--graph"]) {
         insta::assert_snapshot!(drawn, @r"
-        *    049217a  :7  2 min ago   user         +9  (HEAD -> main)  Then mend the le…
-        *    4fce633  :6  3 min ago   merge user  +26  557057a [Merged from idea: 4 mes…
+        *    049217a  :7  2 min ago   user        +9  (HEAD -> main)  Then mend the lex…
+        *    4fce633  :6  3 min ago   merge      +26  557057a [Merged from idea: 4 mess…
         |\
-        | *  557057a      7 min ago   assistant   +11  (idea)  The lexer drops the last…
-        | *  c1d9725      8 min ago   tool         +8  read lexer.rs → fn lex() {}
-        | *  5387526      9 min ago   assistant   +11  read lexer.rs
-        | *  f84a787      10 min ago  user        +10  Look at the lexer first.
-        * |  a629e1a  :5  4 min ago   assistant    +7  They pass.
-        * |  e6ec902  :4  5 min ago   user         +8  And the tests?
+        | *  557057a      7 min ago   assistant  +11  (idea)  The lexer drops the last…
+        | *  c1d9725      8 min ago   tool        +8  read lexer.rs → fn lex() {}
+        | *  5387526      9 min ago   assistant  +11  read lexer.rs
+        | *  f84a787      10 min ago  user       +10  Look at the lexer first.
+        * |  a629e1a  :5  4 min ago   assistant   +7  They pass.
+        * |  e6ec902  :4  5 min ago   user        +8  And the tests?
         |/
-        *    387388a  :3  12 min ago  assistant    +9  I look at it.
-        *    35c5705  :2  13 min ago  user         +9  Mend the parser.
-        *    790ee60  :1  14 min ago  system      +10  Be brief.
+        *    387388a  :3  12 min ago  assistant   +9  I look at it.
+        *    35c5705  :2  13 min ago  user        +9  Mend the parser.
+        *    790ee60  :1  14 min ago  system     +10  Be brief.
         ");
     }
     let shown = sandbox.ok(&["show", "HEAD~1"]);

@@ -16,7 +16,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let call = app.call(&on, &what);
     let options = outcome::limited(app, &repo, args.dry_run, args.limit)?;
     let (done, gentler) = if args.dry_run {
-        outcome::foresee(app, &repo, call, &Clear { all: args.all })?
+        outcome::foresee(app, &repo, call, &Clear { all: args.all }, &options)?
     } else {
         (repo.clear(call, args.all, &options)?, Vec::new())
     };

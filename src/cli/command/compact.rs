@@ -85,7 +85,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             extent: deed.span(&repo, &on)?,
             summary: summary.filter(|text| !text.is_empty()),
         };
-        let (would, gentler) = outcome::foresee(app, &repo, call, &plan)?;
+        let options = outcome::limited(app, &repo, true, deed.limit)?;
+        let (would, gentler) = outcome::foresee(app, &repo, call, &plan, &options)?;
         outcome::foretell(app, "compact", &would, &gentler)?;
         outcome::foretell_facts(app, &repo, call, &plan)?;
         if would.shown.is_empty() {

@@ -343,13 +343,17 @@ fn way_back(found: &Found, here: &HeadEntries) -> Option<String> {
 /// Hash, time and role.
 fn cells(found: &Found, calendar: &Calendar) -> Vec<Line> {
     let role = match &found.commit.operation {
-        Operation::Append { .. } => found.role.to_string(),
-        other => format!("{} ({})", found.role, other.verb()),
+        Operation::Append { .. } => found.who().to_owned(),
+        other => format!("{} ({})", found.who(), other.verb()),
+    };
+    let label = match found.is_injected {
+        true => Label::Dim,
+        false => Label::role(found.role),
     };
     vec![
         Label::Hash.of(found.hash.short()),
         Label::Time.of(calendar.listed(found.commit.time)),
-        Label::role(found.role).of(role),
+        label.of(role),
     ]
 }
 

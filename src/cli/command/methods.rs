@@ -48,7 +48,7 @@ const WITHOUT: &[(&str, &str)] = &[
 ];
 
 /// What only draws, or says where what is drawn goes.
-const DRAWING: [&str; 17] = [
+const DRAWING: [&str; 18] = [
     "color",
     "force",
     "format",
@@ -56,6 +56,7 @@ const DRAWING: [&str; 17] = [
     "graph",
     "interactive",
     "json",
+    "no_open",
     "null",
     "oneline",
     "output",

@@ -36,6 +36,9 @@ pub struct Args {
     /// Open its page in a browser, as tract web does
     #[arg(long, conflicts_with_all = ["full", "image"])]
     web: bool,
+    /// With --web, only say the address
+    #[arg(long, requires = "web")]
+    no_open: bool,
 }
 
 /// The columns of the names in a header.
@@ -45,7 +48,11 @@ const LINES: usize = 40;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if args.web {
-        return super::web::at(args.deed.rev.as_deref().unwrap_or("HEAD"), app);
+        return super::web::at(
+            args.deed.rev.as_deref().unwrap_or("HEAD"),
+            !args.no_open,
+            app,
+        );
     }
     let (repo, on, deed) = (app.repo()?, app.on()?, &args.deed);
     let head = repo.head(&on)?;

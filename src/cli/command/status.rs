@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tract::deeds::{self, At};
 use tract::ingest::{self, HeldSession};
-use tract::model::{Head, HideKind, Millis, RefName, Summed};
+use tract::model::{Head, HideKind, Millis, RefName, Speaker, Summed};
 use tract::query::{ProviderSays, RunningWork, Status};
 use tract::render::{Calendar, Label, Line, grouped, percent, plural, rounded, row, tokens};
 use tract::repo::Repo;
@@ -356,7 +356,7 @@ fn shares(status: &Status, ui: &Ui) -> Vec<Line> {
         .iter()
         .map(|(role, tokens)| (role.as_str(), Label::role(*role), *tokens));
     let injected = status.summary.injected;
-    let injected = (injected > 0).then_some(("injected", Label::Dim, injected));
+    let injected = (injected > 0).then_some((Speaker::INJECTED, Label::Dim, injected));
     let shares: Vec<_> = shares.chain(injected).collect();
     let sum: u64 = shares.iter().map(|(_, _, tokens)| tokens).sum();
     let share = |(who, label, tokens): &(&str, Label, u64)| {

@@ -1,9 +1,8 @@
 //! `tract undo`: reverses the last command, whatever it was, or all back to a point.
 
-use tract::Error;
-use tract::deeds::Undone;
+use tract::deeds::{UndoOutcome, Undone};
 use tract::render::{Label, Line, plural, table};
-use tract::repo::{OperationEntry, Repo, UndoneTo};
+use tract::repo::{OperationEntry, UndoneTo};
 
 use crate::cli::{App, Result, position};
 
@@ -13,34 +12,25 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let hint = "undo reverses the last operation, whoever ran it; by number: tract undo N";
     position::refuse_on("undo", hint, app)?;
     let repo = app.repo()?;
-    match args.carry_out(&repo, &app.calendar())? {
-        Undone::ToAPoint(undone) => to_a_point(&undone, args.dry_run, app),
-        Undone::One(done) if args.dry_run => {
-            let line = position::reversal("Would undo", &done, &repo, app);
-            app.ui.print(line)?;
-            for moved in position::taken_back(&done) {
-                app.ui.print(format!("  {moved}"))?;
-            }
-            Ok(())
-        }
+    let UndoOutcome { undone, is_final } = args.carry_out(&repo, &app.calendar())?;
+    match undone {
+        Undone::ToAPoint(undone) => to_a_point(&undone, args.dry_run, app)?,
+        Undone::One(done) if args.dry_run => position::would("Would undo", &done, &repo, app)?,
         Undone::One(done) => {
             position::undone("Undid", &done, &repo, app)?;
             position::elsewhere(&[&done], app);
             position::head(&repo, app)?;
-            way_back(&repo, app);
-            Ok(())
         }
     }
-}
-
-/// Says how what was undone comes back, if it does.
-fn way_back(repo: &Repo, app: &mut App) {
-    match repo.redoable() {
-        Err(Error::Purged) => app.ui.hint(
+    match (is_final, args.dry_run) {
+        (true, true) => app.ui.warn("tract redo would not bring this back: a purge came between"),
+        (true, false) => app.ui.hint(
             "redo does not bring back what was purged; tract reflog says where the branch was, and tract reset REV moves it there",
         ),
-        _ => app.ui.hint("back: tract redo"),
+        (false, true) => {}
+        (false, false) => app.ui.hint("back: tract redo"),
     }
+    Ok(())
 }
 
 /// What was reversed, newest first, and what was done again, one to a line.
@@ -74,7 +64,6 @@ fn to_a_point(undone: &UndoneTo, dry_run: bool, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
     position::head(&repo, app)?;
     stays.into_iter().for_each(|stays| app.ui.hint(stays));
-    way_back(&repo, app);
     Ok(())
 }
 

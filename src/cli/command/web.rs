@@ -67,9 +67,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     serve(site, args.rev.as_deref(), args.port, !args.no_open, app)
 }
 
-/// Serves the page of a revision, and all others, to a browser.
-pub fn at(rev: &str, app: &mut App) -> Result<()> {
-    serve(Site::of(app, false)?, Some(rev), None, true, app)
+/// Serves the page of a revision, and all others; `opens` it in a browser.
+pub fn at(rev: &str, opens: bool, app: &mut App) -> Result<()> {
+    serve(Site::of(app, false)?, Some(rev), None, opens, app)
 }
 
 fn serve(

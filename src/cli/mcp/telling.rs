@@ -11,7 +11,7 @@ use tract::deeds::{
 };
 use tract::model::hosted::{Hosted, hosted};
 use tract::model::quote::{MARGIN, folded, headed, quoted, unframed};
-use tract::model::{MediaSource, Millis, Part};
+use tract::model::{MediaSource, Millis, Part, Speaker};
 use tract::render::{Calendar, grouped, percent_of, plural};
 
 use super::answers::{
@@ -273,7 +273,11 @@ fn recalled(one: &FoundMessage, calendar: &Calendar) -> RecalledMessage {
     RecalledMessage {
         id: name(&one.id),
         time: time(one.time_ms, calendar),
-        role: one.role,
+        role: if one.injected {
+            Speaker::INJECTED
+        } else {
+            one.role
+        },
         hidden_by: one.hidden_by,
         taken_back,
         lines: lines.map(|text| line(text, LINE_CHARS)).collect(),

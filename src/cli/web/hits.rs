@@ -123,7 +123,7 @@ fn hit(found: &Found, rows: &HashMap<String, &Row>, calendar: &Calendar) -> List
         address: message_address(&id, &found.entry),
         session: session_address(&id, ""),
         title: title.unwrap_or_else(|| id.clone()),
-        role: found.role.to_string(),
+        role: found.who().to_owned(),
         time: found
             .commit
             .time

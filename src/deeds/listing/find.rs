@@ -11,7 +11,7 @@ use crate::deeds::at::still;
 use crate::deeds::{ApiError, At, Deed, Method, Spelled, WorkProgress, WrittenTime};
 use crate::error::Error;
 use crate::model::query::Query;
-use crate::model::{EntryId, Operation, Role};
+use crate::model::{EntryId, Operation, Speaker};
 use crate::query::{
     AlikeQuery, FindProgress, Found, HiddenBy, Neighbour, RankedQuery, SearchOptions, TakenBack,
 };
@@ -74,7 +74,7 @@ pub struct FindParams {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "DIR", conflicts_with = "rev"))]
     pub directory: Option<String>,
-    /// Only messages of this role
+    /// Only messages of this role; `user` leaves out what a client says in the user's name, which `injected` selects
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "ROLE"))]
     pub role: Option<String>,
@@ -144,6 +144,9 @@ pub struct FoundMessage {
     pub time_ms: Option<i64>,
     /// Who speaks.
     pub role: &'static str,
+    /// Whether a client says it in the user's name.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub injected: bool,
     /// The branch, tag or session that it was found on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
@@ -280,6 +283,7 @@ impl From<&Found> for FoundMessage {
             id: found.entry.to_string(),
             time_ms: found.commit.time.map(|time| time.0),
             role: found.role.as_str(),
+            injected: found.is_injected,
             branch: found.branch.as_ref().map(ToString::to_string),
             number: found.number,
             hidden_by,
@@ -398,7 +402,11 @@ impl FindParams {
             commits: commits.transpose()?.map(Arc::new),
             session: session.transpose()?,
             directory,
-            role: self.role.as_deref().map(str::parse::<Role>).transpose()?,
+            role: self
+                .role
+                .as_deref()
+                .map(str::parse::<Speaker>)
+                .transpose()?,
             operations: self.op.clone(),
             tool: self.tool.clone(),
             path: self.path.clone(),

@@ -11,7 +11,7 @@ use crate::deeds::{
     file_edits, problem,
 };
 use crate::hash::CommitHash;
-use crate::model::{Priority, Role};
+use crate::model::{Priority, Speaker};
 use crate::query::{EditedFile, FileEditOptions, LogOptions, requests_on};
 use crate::render::calendar::Edge;
 
@@ -36,7 +36,7 @@ pub struct LogParams {
     /// Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
     #[cfg_attr(feature = "cli", arg(long, value_name = "LIST", value_delimiter = ','))]
     pub op: Vec<String>,
-    /// Only messages of this role; `user` leaves out what a client says in the user's name
+    /// Only messages of this role; `user` leaves out what a client says in the user's name, which `injected` selects
     #[cfg_attr(feature = "cli", arg(long, value_name = "ROLE"))]
     pub role: Option<String>,
     /// Only what the user typed: no reminders, notices or echoes of commands
@@ -183,7 +183,11 @@ impl LogParams {
             limit: self.limit.unwrap_or(LISTED),
             until,
             operations: self.op.clone(),
-            role: self.role.as_deref().map(str::parse::<Role>).transpose()?,
+            role: self
+                .role
+                .as_deref()
+                .map(str::parse::<Speaker>)
+                .transpose()?,
             prompts: self.prompts,
             tool: self.tool.clone(),
             since: at.moment(self.since.as_ref(), Edge::Start)?,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::deeds::cost::{CacheState, Spending, cache_state, spending};
 use crate::deeds::{ApiError, At, Deed, LogEntry, Method, Position, Tokens, usual_prune};
 use crate::ingest;
-use crate::model::{HideKind, TokenCount};
+use crate::model::{HideKind, Speaker, TokenCount};
 use crate::query::{Large, RunningWork, Stuff};
 use crate::rewrite::{Limits, Plan, Prune, Surgery, SurgeryOptions};
 use crate::sync::Upstream;
@@ -265,7 +265,7 @@ impl Method for StatusParams {
             .iter()
             .map(|(role, count)| (role.as_str(), *count));
         let injected = status.summary.injected;
-        let injected = (injected > 0).then_some(("injected", injected));
+        let injected = (injected > 0).then_some((Speaker::INJECTED, injected));
         let upstream = match status.head.branch() {
             Some(branch) => at.repo.upstream(branch)?,
             None => None,

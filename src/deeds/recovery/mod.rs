@@ -15,7 +15,7 @@ pub use pick::PickParams;
 pub use reset::{MoveAnswer, ResetParams};
 pub use restore::RestoreParams;
 pub use revert::RevertParams;
-pub use undo::{RedoParams, UndoParams, Undone};
+pub use undo::{RedoParams, UndoOutcome, UndoParams, Undone};
 
 use super::facts::{AuthorFacts, held};
 use crate::repo::OperationEntry;
@@ -42,6 +42,9 @@ pub struct OperationAnswer {
     /// How many commands stayed, for they only took something in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub captures: Option<u64>,
+    /// Whether redo does not bring back what was undone, for a purge came between.
+    #[serde(rename = "final", skip_serializing_if = "std::ops::Not::not")]
+    pub is_final: bool,
 }
 
 /// A ref that moved.
@@ -66,6 +69,7 @@ impl OperationAnswer {
             undone: entry.undone,
             also: entry.also.clone(),
             captures: None,
+            is_final: false,
             moved: moved
                 .iter()
                 .map(|row| MovedRef {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::OperationAnswer;
 use crate::deeds::{ApiError, At, Deed, Method, Spelled, WrittenTime};
+use crate::model::Millis;
 use crate::render::Calendar;
 use crate::render::calendar::Edge;
 use crate::repo::{OperationEntry, Repo, UndoPoint, UndoTo, UndoneTo};
@@ -72,6 +73,14 @@ fn number(text: &str) -> Result<u64, String> {
         .map_err(|_| "tract reflog numbers the operations".to_owned())
 }
 
+/// What an undo did.
+pub struct UndoOutcome {
+    /// What was reversed.
+    pub undone: Undone,
+    /// Whether redo does not bring it back, for a purge came between.
+    pub is_final: bool,
+}
+
 /// What was reversed.
 pub enum Undone {
     /// One command.
@@ -86,12 +95,12 @@ impl UndoParams {
     /// # Errors
     ///
     /// Where options contradict each other; as [`Repo::undo`] and [`Repo::undo_to`].
-    pub fn carry_out(&self, repo: &Repo, calendar: &Calendar) -> Result<Undone, ApiError> {
+    pub fn carry_out(&self, repo: &Repo, calendar: &Calendar) -> Result<UndoOutcome, ApiError> {
         if self.force && self.operation.is_none() {
             return Err(ApiError::params("'force' is for one 'operation'"));
         }
         let point = match (self.operation, self.to, &self.since) {
-            (_, None, None) => return self.one(repo, calendar).map(Undone::One),
+            (_, None, None) => return self.one(repo, calendar),
             (None, Some(id), None) => UndoPoint::After(id),
             (None, None, Some(Spelled(since))) => {
                 UndoPoint::Before(since.read(calendar, Edge::Start)?)
@@ -117,19 +126,26 @@ impl UndoParams {
                 _ => fault,
             }
         })?;
-        Ok(Undone::ToAPoint(undone))
+        Ok(UndoOutcome {
+            is_final: undone.is_final || !self.dry_run && repo.is_final()?,
+            undone: Undone::ToAPoint(undone),
+        })
     }
 
     /// Reverses one command.
-    fn one(&self, repo: &Repo, calendar: &Calendar) -> Result<OperationEntry, ApiError> {
+    fn one(&self, repo: &Repo, calendar: &Calendar) -> Result<UndoOutcome, ApiError> {
         if self.captured {
             let fault = ApiError::params("'captured' goes with 'to' or 'since'");
             return Err(fault.with_hint("`tract undo` takes the last command back, an import, too"));
         }
-        Ok(match self.operation {
+        let (undone, is_final) = match self.operation {
             named if self.dry_run => repo.undo_forecast(named, self.force, calendar.now)?,
-            Some(id) if self.force => repo.undo_of_anybody(id, calendar.now)?,
-            named => repo.undo(named, calendar.now)?,
+            Some(id) if self.force => (repo.undo_of_anybody(id, calendar.now)?, repo.is_final()?),
+            named => (repo.undo(named, calendar.now)?, repo.is_final()?),
+        };
+        Ok(UndoOutcome {
+            undone: Undone::One(undone),
+            is_final,
         })
     }
 }
@@ -140,13 +156,15 @@ impl Method for UndoParams {
     type Answer = OperationAnswer;
 
     fn act(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
-        Ok(match self.carry_out(at.repo, &at.calendar())? {
+        let UndoOutcome { undone, is_final } = self.carry_out(at.repo, &at.calendar())?;
+        let answer = match undone {
             Undone::One(entry) => OperationAnswer::of(&entry),
             Undone::ToAPoint(undone) => OperationAnswer {
                 captures: Some(undone.captures).filter(|stay| *stay > 0),
                 ..OperationAnswer::all(&undone.operations)
             },
-        })
+        };
+        Ok(OperationAnswer { is_final, ..answer })
     }
 }
 
@@ -167,9 +185,29 @@ impl Deed for UndoParams {
     command(after_help = "\
 Example:
   tract undo
-  tract redo")
+  tract redo
+  tract redo --dry-run     say what would be done again, and change nothing")
 )]
-pub struct RedoParams {}
+pub struct RedoParams {
+    /// Say what would be done again; change nothing
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub dry_run: bool,
+}
+
+impl RedoParams {
+    /// Does again what the newest undo reversed, or says what that is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::redo`].
+    pub fn carry_out(&self, repo: &Repo, now: Millis) -> Result<Vec<OperationEntry>, ApiError> {
+        Ok(match self.dry_run {
+            true => repo.redoable()?,
+            false => repo.redo(now)?,
+        })
+    }
+}
 
 impl Method for RedoParams {
     const NAME: &'static str = "redo";
@@ -177,7 +215,7 @@ impl Method for RedoParams {
     type Answer = OperationAnswer;
 
     fn act(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
-        let redone = at.repo.redo(at.host.now())?;
+        let redone = self.carry_out(at.repo, at.host.now())?;
         Ok(OperationAnswer::all(&redone))
     }
 }

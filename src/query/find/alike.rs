@@ -225,7 +225,7 @@ impl Repo {
             let placed = view.placed(&contents, &search.commits())?;
             let looking = Looking::new(&by_words.asked.query, Vec::new(), asked.lines);
             search.take(&placed, &mut |content, message| {
-                let is_meant = options.role.is_none_or(|role| role == message.role);
+                let is_meant = options.role.is_none_or(|one| one.role() == message.role);
                 let near = pieces
                     .get(content)
                     .filter(|_| is_meant && looking.passes(message))?;

@@ -22,11 +22,11 @@ use std::path::Path;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::pattern::MatchedLine;
-use crate::model::{Commit, EntryId, Head, Operation, RefName, Role, call};
+use crate::model::{Commit, EntryId, Head, Operation, RefName, Role, Speaker, call};
 use crate::repo::call::On;
 use crate::repo::called::Callers;
 use crate::repo::repository::{self, Repo};
-use crate::repo::{load, path};
+use crate::repo::{load, path, prompts};
 use crate::store::{CommitRow, SessionRow, Tips, View};
 
 pub use alike::{AlikeOptions, AlikeQuery, StaticModel};
@@ -54,6 +54,8 @@ pub struct Found {
     pub entry: EntryId,
     /// Who speaks.
     pub role: Role,
+    /// Whether a client says it in the user's name.
+    pub is_injected: bool,
     /// The branch, tag or session that it was found on, HEAD's branch first; none when a commit's
     /// history was searched.
     pub branch: Option<RefName>,
@@ -95,6 +97,16 @@ pub enum FindProgress {
         /// Of so many, at most.
         total: usize,
     },
+}
+
+impl Found {
+    /// Who speaks, for people: what a client says in the user's name is injected.
+    pub fn who(&self) -> &'static str {
+        match self.is_injected {
+            true => Speaker::INJECTED,
+            false => self.role.as_str(),
+        }
+    }
 }
 
 impl Repo {
@@ -175,11 +187,13 @@ impl Repo {
                 0 => Default::default(),
                 around => visibility.neighbours(&*view, tip, &entry, around)?,
             };
+            let is_injected = is_injected(&*view, role, &row, &content)?;
             found.push(Found {
                 hash: row.hash,
                 commit: row.commit,
                 entry,
                 role,
+                is_injected,
                 branch: tips[tip].0.clone(),
                 session: visibility.session(&*view, tip)?.clone(),
                 number: standing.number,
@@ -328,11 +342,8 @@ fn read(
     if !options.takes(row) {
         return Ok(None);
     }
-    if options.role.is_some() {
-        let found = view.content_row(content)?;
-        if found.map(|row| row.role) != options.role {
-            return Ok(None);
-        }
+    if !is_said_by(view, options.role, row, content)? {
+        return Ok(None);
     }
     let message = load::content(view, content)?;
     let lines = options.asked.lines(&message).into_iter();
@@ -351,6 +362,36 @@ fn read(
             None => true,
         };
     Ok(wanted.then_some((message.role, lines)))
+}
+
+/// Whether a content that a commit brings is said by whoever is asked for.
+pub(super) fn is_said_by(
+    view: &dyn View,
+    speaker: Option<Speaker>,
+    row: &CommitRow,
+    content: &ContentHash,
+) -> Result<bool> {
+    let Some(speaker) = speaker else {
+        return Ok(true);
+    };
+    let Some(said) = view.content_row(content)? else {
+        return Ok(false);
+    };
+    let is_of_role = said.role == speaker.role();
+    Ok(is_of_role && speaker.says(said.role, is_injected(view, said.role, row, content)?))
+}
+
+/// Whether a client says in the user's name what a commit brings.
+fn is_injected(
+    view: &dyn View,
+    role: Role,
+    row: &CommitRow,
+    content: &ContentHash,
+) -> Result<bool> {
+    match view.content_row(content)?.filter(|_| role == Role::User) {
+        Some(said) => Ok(prompts::injected_rows(view, &[(row, &said)])?[0]),
+        None => Ok(false),
+    }
 }
 
 /// The entry to which a commit gives a content.

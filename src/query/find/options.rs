@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::hash::CommitHash;
 use crate::model::pattern::Pattern;
 use crate::model::query::Query;
-use crate::model::{Millis, RefName, Role};
+use crate::model::{Millis, RefName, Speaker};
 use crate::query::log::{notes, sets, wanted};
 use crate::store::CommitRow;
 
@@ -25,8 +25,8 @@ pub struct SearchOptions<T> {
     pub session: Option<RefName>,
     /// Only on branches, tags and sessions whose session ran in this directory or below it.
     pub directory: Option<PathBuf>,
-    /// Only messages of this role.
-    pub role: Option<Role>,
+    /// Only messages of whoever this is.
+    pub role: Option<Speaker>,
     /// Only what these operations brought, by the words of [`crate::query::LogOptions`]; empty:
     /// all.
     pub operations: Vec<String>,

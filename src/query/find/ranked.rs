@@ -13,10 +13,10 @@ use super::looked::{Looked, Looking};
 use super::options::RankedOptions;
 use super::own::Own;
 use super::visibility::{Tip, Visibility};
-use super::{FindProgress, Found, entry_of, narrowed, tips};
+use super::{FindProgress, Found, entry_of, is_injected, is_said_by, narrowed, tips};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Message, Role};
+use crate::model::{Message, Role, Speaker};
 use crate::repo::call::On;
 use crate::repo::called::Callers;
 use crate::repo::load;
@@ -230,7 +230,7 @@ impl<'a> Ordering<'a> {
         loop {
             let ranking = Ranking {
                 query: &options.asked.query,
-                role: options.role,
+                role: options.role.map(Speaker::role),
                 most,
             };
             let ranked = self.view.ranked(ranking, &commits, self.is_narrow)?;
@@ -402,6 +402,9 @@ impl<'a> Ordering<'a> {
     ) -> Result<Option<Answer>> {
         let options = self.options;
         let content = one.content;
+        if !is_said_by(self.view, options.role, &row, &content)? {
+            return Ok(None);
+        }
         if let Some(tool) = &options.tool
             && !self
                 .callers
@@ -473,6 +476,7 @@ impl<'a> Ordering<'a> {
             around => self.visibility.neighbours(view, tip, &entry, around)?,
         };
         Ok(Found {
+            is_injected: is_injected(view, answer.role, &row, &content)?,
             hash: row.hash,
             commit: row.commit,
             entry,

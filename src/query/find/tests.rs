@@ -209,7 +209,7 @@ fn options_narrow_what_is_found() {
     assert_eq!(numbers(FindOptions { limit: 2, ..here() }), [7, 6]);
     assert_eq!(
         numbers(FindOptions {
-            role: Some(Role::User),
+            role: Some(Speaker::Role(Role::User)),
             ..here()
         }),
         [7, 1]

@@ -3,11 +3,11 @@
 //! A commit's own row is asked first, then the rows of what it brings, and a body only where a text
 //! is looked for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Author, Commit, Operation, Role};
+use crate::model::{Author, Commit, Operation, Role, Speaker};
 use crate::query::log::LogOptions;
 use crate::repo::called::Callers;
 use crate::repo::{load, path, prompts};
@@ -167,23 +167,24 @@ fn speaking(view: &dyn View, rows: &[CommitRow], options: &LogOptions) -> Result
         .flat_map(|row| brings(&row.commit.operation))
         .collect();
     let said = load::rows(view, &brought)?;
-    // What a client says in the user's name is not the user's.
-    let of_users = || {
-        let is_asked = options.role == Some(Role::User);
-        said.values()
-            .filter(move |said| is_asked && prompts::is_users(said))
+    let brought = rows.iter().flat_map(|row| {
+        let contents = brings(&row.commit.operation).into_iter();
+        contents.map(move |content| (row, content))
+    });
+    let brought = brought.map(|(row, content)| (row, &said[&content]));
+    let brought: Vec<(&CommitRow, &ContentRow)> = brought.collect();
+    let injected = match options.role.map(Speaker::role) {
+        Some(Role::User) => prompts::injected_rows(view, &brought)?,
+        _ => vec![false; brought.len()],
     };
-    let typed = prompts::by_text(view, &of_users().collect::<Vec<_>>())?;
-    let typed = of_users().zip(typed).filter(|(_, typed)| !typed);
-    let injected: HashSet<ContentHash> = typed.map(|(said, _)| said.hash).collect();
     let mut callers = Callers::new(view);
     let mut fits: HashMap<(CommitHash, ContentHash), bool> = HashMap::new();
-    for row in rows {
-        for content in brings(&row.commit.operation) {
-            let is_injected = row.appended() == Some(content) && injected.contains(&content);
-            let fit = !is_injected && speaks(row, &said[&content], &mut callers, options)?;
-            fits.insert((row.hash, content), fit);
-        }
+    for ((row, said), is_injected) in brought.into_iter().zip(injected) {
+        let speaks = options
+            .role
+            .is_none_or(|one| one.says(said.role, is_injected));
+        let fit = speaks && has_to_do(row, said, &mut callers, options)?;
+        fits.insert((row.hash, said.hash), fit);
     }
     if let Some(pattern) = &options.pattern {
         let left: Vec<(CommitHash, ContentHash)> = fits
@@ -213,16 +214,13 @@ fn typed(view: &dyn View, rows: &[CommitRow]) -> Result<Vec<CommitRow>> {
     Ok(rows.map(|((row, _), _)| row.clone()).collect())
 }
 
-/// Whether a message that a commit brings is of the role and has to do with the tool.
-fn speaks(
+/// Whether a message that a commit brings has to do with the tool.
+fn has_to_do(
     row: &CommitRow,
     said: &ContentRow,
     callers: &mut Callers<'_>,
     options: &LogOptions,
 ) -> Result<bool> {
-    if options.role.is_some_and(|role| role != said.role) {
-        return Ok(false);
-    }
     match &options.tool {
         None => Ok(true),
         Some(_) if said.calls == 0 && said.results == 0 => Ok(false),

@@ -66,7 +66,9 @@ pub(super) fn mathml(text: &str, is_display: bool) -> Option<MathMl> {
     let tags = written.split('<').skip(1);
     let mut names = tags.map(|tag| tag.trim_start_matches('/').split([' ', '>', '/']).next());
     let is_known = |name: Option<&str>| name.is_some_and(|name| ELEMENTS.contains(&name));
-    (names.all(is_known) && !written.contains(" style=")).then_some(MathMl(written))
+    // Within a text, those two are no signs.
+    let is_read = !written.contains(r"\lt") && !written.contains(r"\gt");
+    (is_read && names.all(is_known) && !written.contains(" style=")).then_some(MathMl(written))
 }
 
 /// Whether a command, a power or an index stands in it.
@@ -101,6 +103,7 @@ mod tests {
             "5 or ",
             r"\unknown x",
             r"\frac{a}",
+            r"\text{a < b} x^2",
         ] {
             assert_eq!(drawn(none, false), None, "{none}");
         }

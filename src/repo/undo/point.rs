@@ -68,6 +68,8 @@ pub struct UndoneTo {
     pub operations: Vec<OperationEntry>,
     /// How many stay, for they only took something in.
     pub captures: u64,
+    /// In a dry run, whether a redo would be refused then, for a purge came between.
+    pub is_final: bool,
 }
 
 /// With what the words of an undo to a point begin.
@@ -116,12 +118,14 @@ impl Repo {
             let what = format!("{words}: {}", one.operation.what);
             reverse_as(&*tx, one, &what, now)?;
         }
+        let is_final = undo.dry_run && super::is_final(&*tx, now);
         if !undo.dry_run {
             tx.commit()?;
         }
         Ok(UndoneTo {
             operations,
             captures,
+            is_final,
         })
     }
 }
