@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use tract::model::{Commit, Head, HideKind, Operation, RefName, Speaker};
+use tract::model::{Commit, Head, HideKind, Operation, RefName};
 use tract::query::LogRow;
 use tract::render::{self, Calendar, Label, Line, grouped, plural, setting, signed, table, tokens};
 use tract::sync::Upstream;
@@ -139,17 +139,19 @@ impl Listing<'_> {
         let operation = &row.commit.operation;
         let (who, delta) = match operation {
             _ if is_message(operation) => {
-                let role = row.role.map_or("", |role| role.as_str());
                 let room = if words { TOKENS.len() } else { 0 };
                 let delta = match operation {
                     Operation::Annotate { .. } if row.delta == 0 => String::new(),
                     _ => signed(row.delta),
                 };
-                let who = match row.injected {
+                let who = match row.role {
                     // What another branch said is nobody's words here.
-                    true if row.commit.merged.is_some() => Line::new(),
-                    true => Label::Dim.of(Speaker::INJECTED),
-                    false => row.role.map_or(Label::Dim, Label::role).of(role),
+                    Some(_) if row.injected && row.commit.merged.is_some() => Line::new(),
+                    Some(role) => {
+                        let (label, who) = Label::speaker(role, row.injected);
+                        label.of(who)
+                    }
+                    None => Line::new(),
                 };
                 (who, format!("{delta}{}", " ".repeat(room)))
             }

@@ -1,6 +1,6 @@
 //! What a piece of text is. How that looks is the painters' business.
 
-use crate::model::Role;
+use crate::model::{Role, Speaker};
 
 /// What a piece of text is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,6 +131,14 @@ impl Label {
             Role::User => Self::User,
             Role::Assistant => Self::Assistant,
             Role::Tool => Self::Tool,
+        }
+    }
+
+    /// Who speaks, in a word, and its label. What a client says in the user's name is injected.
+    pub fn speaker(role: Role, is_injected: bool) -> (Self, &'static str) {
+        match is_injected {
+            true => (Self::Dim, Speaker::INJECTED),
+            false => (Self::role(role), role.as_str()),
         }
     }
 }

@@ -313,7 +313,8 @@ fn commit_saying(
     let row = repo.show(hash, app.encoding(repo)?)?.row;
     let mut line = Label::Hash.of(hash.short()) + " " + listing::verb(&row.commit);
     if let Some(role) = row.role {
-        line = line + " " + Label::role(role).of(role.as_str());
+        let (label, who) = Label::speaker(role, row.injected);
+        line = line + " " + label.of(who);
     }
     line = line
         + "  "

@@ -342,18 +342,15 @@ fn way_back(found: &Found, here: &HeadEntries) -> Option<String> {
 
 /// Hash, time and role.
 fn cells(found: &Found, calendar: &Calendar) -> Vec<Line> {
-    let role = match &found.commit.operation {
-        Operation::Append { .. } => found.who().to_owned(),
-        other => format!("{} ({})", found.who(), other.verb()),
-    };
-    let label = match found.is_injected {
-        true => Label::Dim,
-        false => Label::role(found.role),
+    let (label, who) = Label::speaker(found.role, found.is_injected);
+    let who = match &found.commit.operation {
+        Operation::Append { .. } => who.to_owned(),
+        other => format!("{who} ({})", other.verb()),
     };
     vec![
         Label::Hash.of(found.hash.short()),
         Label::Time.of(calendar.listed(found.commit.time)),
-        label.of(role),
+        label.of(who),
     ]
 }
 

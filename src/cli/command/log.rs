@@ -305,7 +305,8 @@ impl Verbose<'_> {
         let time = calendar.full(row.commit.time);
         let mut facts = vec![time.into(), listing::verb(&row.commit)];
         if let Some(role) = row.role {
-            facts.push(Label::role(role).of(role.as_str()));
+            let (label, who) = Label::speaker(role, row.injected);
+            facts.push(label.of(who));
         }
         if !row.parts.is_empty() && !matches!(operation, Operation::Annotate { .. }) {
             facts.push(part::types(&row.parts).into());

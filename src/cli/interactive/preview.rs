@@ -37,9 +37,9 @@ impl Preview {
         let mut rows = repo.log(tip, &options)?;
         rows.reverse();
         let said = rows.iter().filter_map(|one| {
-            let role = one.role?;
+            let (label, who) = Label::speaker(one.role?, one.injected);
             let said = row::said(one.call.as_deref(), &one.preview, None);
-            Some((Label::role(role).of(role.as_str()), said))
+            Some((label.of(who), said))
         });
         self.messages = said.collect();
         self.tip = Some(*tip);

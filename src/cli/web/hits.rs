@@ -9,7 +9,7 @@ use tract::model::query::Query;
 use tract::model::{HideKind, Millis};
 use tract::query::{Found, HiddenBy, RankedQuery, SearchOptions};
 use tract::render::html::ListedHit;
-use tract::render::{Calendar, excerpt, plural};
+use tract::render::{Calendar, Label, excerpt, plural};
 use tract::repo::{On, Repo};
 
 use super::asked::id_of;
@@ -123,7 +123,7 @@ fn hit(found: &Found, rows: &HashMap<String, &Row>, calendar: &Calendar) -> List
         address: message_address(&id, &found.entry),
         session: session_address(&id, ""),
         title: title.unwrap_or_else(|| id.clone()),
-        role: found.who().to_owned(),
+        role: Label::speaker(found.role, found.is_injected).1.to_owned(),
         time: found
             .commit
             .time

@@ -99,16 +99,6 @@ pub enum FindProgress {
     },
 }
 
-impl Found {
-    /// Who speaks, for people: what a client says in the user's name is injected.
-    pub fn who(&self) -> &'static str {
-        match self.is_injected {
-            true => Speaker::INJECTED,
-            false => self.role.as_str(),
-        }
-    }
-}
-
 impl Repo {
     /// Finds messages by their text: newest first, along a branch in the chain's order. A message
     /// that several branches share is found once, on the first of: the branch of `on`, or a HEAD that is on none, other
