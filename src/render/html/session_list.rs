@@ -164,7 +164,8 @@ pub fn session_list(frame: &PageFrame<'_>, list: &SessionList<'_>) -> String {
     pager(&[("Newer", &list.newer), ("Older", &list.older)], out);
     if let Some(hits) = &list.hits {
         out.raw("<section class=\"hits\"><h2>Messages</h2>\n");
-        if hits.is_empty() {
+        // While it is still searched, nothing is known to be missing.
+        if hits.is_empty() && !list.is_searching {
             out.raw("<p class=\"earlier\">No message matches.</p>\n");
         }
         out.raw("<ol>\n");

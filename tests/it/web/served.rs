@@ -119,6 +119,13 @@ impl Served {
             if !reply.body.contains("class=\"list\" data-pending=\"") {
                 return reply.body;
             }
+            let denies = reply.body.contains("data-pending=\"search\"")
+                && reply.body.contains("No message matches");
+            assert!(
+                !denies,
+                "nothing is denied while it is searched: {}",
+                reply.body
+            );
             assert!(
                 since.elapsed() < Duration::from_secs(60),
                 "it never settles"
