@@ -1,6 +1,7 @@
 //! What a model would be sent at a commit.
 
 use std::collections::HashSet;
+use std::io::Write;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::advice::{Exit, command};
 use super::{ApiError, At, Deed, Method, RawJson, Spelled, problem};
 use crate::compile::{Compiled, Compiling, Contents, Notice, Provider, RequestOptions};
-use crate::context::Context;
-use crate::error::Result;
+use crate::context::{Context, Entry};
+use crate::error::{Error, Result};
 use crate::formats::shared::sent::{Lack, Proof, short};
 use crate::formats::{Format, may_cite};
 use crate::hash::CommitHash;
@@ -22,10 +23,22 @@ use crate::repo::{Repo, Stored};
 /// Why nobody can say whether a request is what was sent.
 pub const UNSAID: &str = "the client gives no hash of all that was sent";
 
+/// How much of a request is held before its beginning is written: what fails before that fails with nothing written.
+const HELD_BYTES: usize = 8 << 20;
+
+/// How many messages are read at once where a request is written while it is read.
+const TOGETHER: usize = 4096;
+
+/// How many messages wait for the result of a call before it is asked which calls are answered at all.
+const WAITING: usize = 1024;
+
+/// Where the beginning of a long request may be written before its end is known.
+pub type Beginnings<'a> = Option<&'a mut dyn Write>;
+
 /// A request, and what should be known about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requested {
-    /// Its text: JSON, but in the form `text`.
+    /// Its text: JSON, but in the form `text`. Where its beginning was written, what follows.
     pub payload: String,
     /// What had to be repaired or left out, and what it lacks.
     pub notices: Vec<String>,
@@ -57,8 +70,18 @@ pub fn answered_by(repo: &Repo, reply: &CommitHash, typed: &str) -> Result<Commi
 pub fn requested(
     repo: &Repo,
     commit: &CommitHash,
+    of_reply: (Option<&CommitHash>, Option<AnsweredRequest>),
+    options: &RequestOptions,
+) -> Result<Requested> {
+    requested_with(repo, commit, of_reply, options, None)
+}
+
+fn requested_with(
+    repo: &Repo,
+    commit: &CommitHash,
     (reply, recorded): (Option<&CommitHash>, Option<AnsweredRequest>),
     options: &RequestOptions,
+    out: Beginnings<'_>,
 ) -> Result<Requested> {
     let lack = match recorded.map(whole).transpose() {
         Ok(Some((payload, notices))) => {
@@ -70,7 +93,7 @@ pub fn requested(
         }
         made => made.err(),
     };
-    let (payload, mut notices) = request_payload(repo, commit, reply, options)?;
+    let (payload, mut notices) = payload_with(repo, commit, reply, options, out)?;
     notices.extend(
         lack.map(|lack| format!("made of the messages, for what was sent cannot be told: {lack}")),
     );
@@ -112,6 +135,16 @@ pub fn request_payload(
     reply: Option<&CommitHash>,
     options: &RequestOptions,
 ) -> Result<(String, Vec<String>)> {
+    payload_with(repo, commit, reply, options, None)
+}
+
+fn payload_with(
+    repo: &Repo,
+    commit: &CommitHash,
+    reply: Option<&CommitHash>,
+    options: &RequestOptions,
+    out: Beginnings<'_>,
+) -> Result<(String, Vec<String>)> {
     let context = repo.context(commit)?;
     // A reply brings the settings that it was made with.
     let settings = match reply {
@@ -148,7 +181,9 @@ pub fn request_payload(
         front: &front,
         client: &client,
     };
-    let (mut payload, mut notices) = made(repo, &of, reply, options)?;
+    // What the newest request goes on with is known from all of it.
+    let out = out.filter(|_| newest.is_none());
+    let (mut payload, mut notices) = made(repo, &of, reply, options, out)?;
     if let Some(newest) = newest {
         let before = repo.settings(&repo.context(&newest.reply)?)?;
         let has_changed = |key: &str| before.get(key) != settings.get(key);
@@ -213,21 +248,24 @@ fn made(
     of: &Said<'_>,
     reply: Option<&CommitHash>,
     options: &RequestOptions,
+    out: Beginnings<'_>,
 ) -> Result<(String, Vec<Notice>)> {
+    let is_of_client = options.provider == Provider::Anthropic && repo.has_sources()?;
+    let out = out.filter(|_| !is_of_client);
     // Whoever asks for all of a request wants the one that a provider's cache knows.
     let contents = || match options.whole_request {
         true => said(repo, of.context, options.provider),
         false => Ok(Contents::new()),
     };
     let mut running = reply.map(|reply| Running::For(*reply));
-    let mut made = made_of(repo, of, running, options, contents()?)?;
-    if options.provider != Provider::Anthropic {
+    let mut made = made_of(repo, of, running, options, (contents()?, out))?;
+    if !is_of_client {
         return Ok(made);
     }
     let is_read_back = running.is_none() && may_run_otherwise(&made.0);
     if is_read_back && repo.lost_thoughts(of.context)?.is_none() {
         running = Some(Running::Next);
-        made = made_of(repo, of, running, options, contents()?)?;
+        made = made_of(repo, of, running, options, (contents()?, None))?;
     }
     if options.whole_request || !may_cite(&made.0) {
         return Ok(made);
@@ -237,7 +275,7 @@ fn made(
     if contents.iter().all(Vec::is_empty) {
         return Ok(made);
     }
-    made_of(repo, of, running, options, contents)
+    made_of(repo, of, running, options, (contents, None))
 }
 
 /// For which reply a running client sends messages.
@@ -260,7 +298,7 @@ fn made_of(
     of: &Said<'_>,
     running: Option<Running>,
     options: &RequestOptions,
-    contents: Contents,
+    (contents, out): (Contents, Beginnings<'_>),
 ) -> Result<(String, Vec<Notice>)> {
     let (context, settings, front) = (of.context, of.settings, of.front);
     // What a client sent while it ran may stand elsewhere than what it kept.
@@ -296,18 +334,66 @@ fn made_of(
     }
     match messages {
         Some(messages) => messages.into_iter().for_each(|message| making.add(message)),
-        None => repo.each_message(context, &mut |message| match message {
-            Stored::Canonical(canonical) => making.add_canonical(canonical),
-            Stored::Masked(message) => {
-                making.add(message);
-                Ok(())
-            }
-        })?,
+        None => match out {
+            Some(out) => write_beginning(repo, context, &mut making, out)?,
+            None => repo.each_message(context, &mut |message| add(&mut making, message))?,
+        },
     }
     let Compiled {
         payload, notices, ..
     } = making.finish()?;
     Ok((payload, notices))
+}
+
+fn add(making: &mut Compiling<'_>, message: Stored<'_>) -> Result<()> {
+    match message {
+        Stored::Canonical(canonical) => making.add_canonical(canonical),
+        Stored::Masked(message) => {
+            making.add(message);
+            Ok(())
+        }
+    }
+}
+
+/// Adds the messages of a context, and writes what is settled of a long request. Messages are read some at a time: whoever
+/// takes what is written may take any time, and holds up nobody else in the repository.
+fn write_beginning(
+    repo: &Repo,
+    context: &Context,
+    making: &mut Compiling<'_>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut take = |text: &str| out.write_all(text.as_bytes()).map_err(Error::io("output"));
+    let mut entries = context.entries.iter();
+    let (mut has_asked, mut knows_answers) = (false, false);
+    loop {
+        let some: Vec<&Entry> = entries.by_ref().take(TOGETHER).collect();
+        if some.is_empty() {
+            return Ok(());
+        }
+        repo.each_message_of(&some, &mut |message| {
+            add(making, message)?;
+            // Messages that are this long are written as they are read.
+            match making.held_bytes() {
+                held if held < 4 * HELD_BYTES => Ok(()),
+                _ => making.hand_over(&mut take),
+            }
+        })?;
+        if making.waiting_messages() > WAITING && !knows_answers {
+            knows_answers = true;
+            making.answered(repo.answered_calls(entries.clone())?);
+        }
+        if making.held_bytes() < HELD_BYTES {
+            continue;
+        }
+        if making.waits_for_client() && !has_asked {
+            has_asked = true;
+            if !repo.has_attached(entries.clone())? {
+                making.without_client();
+            }
+        }
+        making.hand_over(&mut take)?;
+    }
 }
 
 /// Print the request that a model would be sent
@@ -443,14 +529,23 @@ pub struct CompiledRequest {
     pub verified: Option<VerifiedRequest>,
 }
 
+/// A request that is to be made.
+pub struct MeantRequest<'a> {
+    params: &'a CompileParams,
+    commit: CommitHash,
+    /// The reply that it was answered by, where that is named.
+    reply: Option<CommitHash>,
+    recorded: Option<AnsweredRequest>,
+    options: RequestOptions,
+}
+
 impl CompileParams {
-    /// Makes the request.
+    /// The request that is meant.
     ///
     /// # Errors
     ///
-    /// Where what is named is no commit, or no reply; where a request is to be verified that nobody recorded; as
-    /// [`requested`].
-    pub fn carry_out(&self, at: &At<'_>) -> Result<CompiledRequest, ApiError> {
+    /// Where what is named is no commit, or no reply; where a request is to be verified that nobody recorded.
+    pub fn meant(&self, at: &At<'_>) -> Result<MeantRequest<'_>, ApiError> {
         let named = |rev: &String| at.commit(rev).map(|commit| (commit, rev.clone()));
         let reply = self.reply.as_ref().map(named).transpose()?;
         let commit = match (&reply, &self.rev) {
@@ -467,7 +562,6 @@ impl CompileParams {
             let fault = ApiError::refused("no request is recorded for this reply");
             return Err(fault.with_hint("`tract compile --for REV` makes it of the messages"));
         }
-        let verified = recorded.as_ref().filter(|_| self.verify).map(Into::into);
         let options = RequestOptions {
             provider: form.map_or_else(|| at.provider(None), Ok)?,
             whole_request: self.request,
@@ -477,23 +571,40 @@ impl CompileParams {
             let what = "'last' is at least 1: a request needs a message";
             return Err(ApiError::params(what));
         }
-        if self.last.is_some() || self.without_thinking {
-            let (payload, notices) = self.excerpt(at.repo, &commit, &options)?;
-            return Ok(CompiledRequest {
-                requested: Requested {
-                    payload,
-                    notices,
-                    is_recorded: false,
-                },
-                commit,
-                provider: options.provider,
-                verified: None,
-            });
-        }
-        let of_reply = (reply.as_ref().map(|(reply, _)| reply), recorded);
-        Ok(CompiledRequest {
-            requested: requested(at.repo, &commit, of_reply, &options)?,
+        Ok(MeantRequest {
+            params: self,
             commit,
+            reply: reply.map(|(reply, _)| reply),
+            recorded,
+            options,
+        })
+    }
+}
+
+impl MeantRequest<'_> {
+    /// Makes it, and may write the beginning of a long one before all of it is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`requested`].
+    pub fn make(self, repo: &Repo, out: Beginnings<'_>) -> Result<CompiledRequest> {
+        let (params, commit, options) = (self.params, self.commit, self.options);
+        let asked = self.recorded.as_ref().filter(|_| params.verify);
+        let verified = asked.map(Into::into);
+        let requested = if params.last.is_some() || params.without_thinking {
+            let (payload, notices) = params.excerpt(repo, &commit, &options)?;
+            Requested {
+                payload,
+                notices,
+                is_recorded: false,
+            }
+        } else {
+            let of_reply = (self.reply.as_ref(), self.recorded);
+            requested_with(repo, &commit, of_reply, &options, out)?
+        };
+        Ok(CompiledRequest {
+            commit,
+            requested,
             provider: options.provider,
             verified,
         })
@@ -572,7 +683,7 @@ impl Method for CompileParams {
     }
 
     fn act(self, at: &mut At<'_>) -> Result<CompileAnswer, ApiError> {
-        let made = self.carry_out(at)?;
+        let made = self.meant(at)?.make(at.repo, None)?;
         let requested = made.requested;
         let is_text = made.provider == Provider::Text && !requested.is_recorded;
         Ok(CompileAnswer {
