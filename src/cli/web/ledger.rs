@@ -370,16 +370,19 @@ impl Ledger {
         if self.known().billed_at == Some(state) {
             return Ok(());
         }
-        let mut by_session: HashMap<RefName, Vec<_>> = HashMap::new();
+        let mut bills: HashMap<RefName, Bill> = HashMap::new();
         for reply in repo.billed(None, prices)? {
-            if let Some(session) = &reply.session {
-                by_session.entry(session.clone()).or_default().push(reply);
+            let Some(session) = &reply.session else {
+                continue;
+            };
+            let bill = Bill::of([&reply]);
+            match bills.get_mut(session) {
+                Some(sum) => sum.plus(&bill),
+                None => drop(bills.insert(session.clone(), bill)),
             }
         }
-        let bills = by_session.into_iter();
-        let bills = bills.map(|(session, replies)| (session, Bill::of(&replies)));
         let mut known = self.known();
-        (known.bills, known.billed_at) = (Arc::new(bills.collect()), Some(state));
+        (known.bills, known.billed_at) = (Arc::new(bills), Some(state));
         Ok(())
     }
 }
