@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::mem;
 
-use crate::compile::body::Body;
+use crate::compile::body::{Body, Payload};
 use crate::compile::ids::{IdRule, Ids};
 use crate::compile::open::Open;
 use crate::compile::repair::{Item, Piece, Spoken, arrange};
@@ -26,7 +26,7 @@ pub(super) struct Writer<'a> {
     contents: &'a Contents,
     /// That of what a client attached.
     form: Form,
-    payload: String,
+    pub(super) payload: Payload,
     /// How many bytes stay: where nothing is attached, and where something is.
     stable: [usize; 2],
     is_begun: bool,
@@ -36,14 +36,16 @@ pub(super) struct Writer<'a> {
     client: bool,
     /// Where in the payload a client would have ended a text with a line's end, as long as nothing was attached.
     line_ends: Vec<usize>,
-    held: Vec<Cow<'a, Message>>,
+    /// Whether it is known that nothing that follows is attached.
+    has_no_client: bool,
+    pub(super) held: Vec<Cow<'a, Message>>,
     /// How many messages came before those that are held.
     settled: usize,
     /// Whose word what is held surely ends with.
     ends_with: Option<Voice>,
     /// Whether nothing but results came since a reply that calls.
     is_called: bool,
-    open: Open,
+    pub(super) open: Open,
     ids: Ids,
     /// The ids of the provider's own tools that are used up.
     used: HashSet<String>,
@@ -52,7 +54,7 @@ pub(super) struct Writer<'a> {
 impl<'a> Writer<'a> {
     /// `head` are the keys before `system`, each with a comma after it.
     pub(super) fn new(head: &str, contents: &'a Contents, form: Form) -> Self {
-        let payload = format!("{{{head}");
+        let payload = Payload::of(format!("{{{head}"));
         Self {
             contents,
             form,
@@ -62,6 +64,7 @@ impl<'a> Writer<'a> {
             has_runs: false,
             client: false,
             line_ends: Vec::new(),
+            has_no_client: false,
             held: Vec::new(),
             settled: 0,
             ends_with: None,
@@ -84,7 +87,8 @@ impl<'a> Writer<'a> {
                 | (Some(Voice::Assistant), Some(Voice::User))
         );
         // What a client wrote is told by places in the whole.
-        if is_settled && self.open.is_empty() && self.contents.is_empty() {
+        let is_answered = self.open.is_settled() || self.open.ends_before(&message);
+        if is_settled && is_answered && self.contents.is_empty() {
             self.settle(false, repairs);
         }
         let answers = self.open.add(&message) && self.is_called;
@@ -94,23 +98,26 @@ impl<'a> Writer<'a> {
         self.held.push(message);
     }
 
+    /// Whether what is written may change if a client turns out to be at work.
+    pub(super) fn waits_for_client(&self) -> bool {
+        !self.line_ends.is_empty()
+    }
+
+    /// No message that follows is attached by a client.
+    pub(super) fn without_client(&mut self) {
+        self.has_no_client = true;
+        self.line_ends.clear();
+        self.payload.settled();
+    }
+
     /// Ends lines as a client does, who turns out to be at work.
     fn end_lines(&mut self) {
         if mem::replace(&mut self.client, true) || self.line_ends.is_empty() {
             return;
         }
         let ends = mem::take(&mut self.line_ends);
-        let (mut ended, mut from) = (
-            String::with_capacity(self.payload.len() + 2 * ends.len()),
-            0,
-        );
-        for end in &ends {
-            ended.push_str(&self.payload[from..*end]);
-            ended.push_str(r"\n");
-            from = *end;
-        }
-        ended.push_str(&self.payload[from..]);
-        self.payload = ended;
+        self.payload.insert_at(&ends, r"\n");
+        self.payload.settled();
         let before = ends.iter().filter(|end| **end < self.stable[1]);
         self.stable[1] += before.count() * r"\n".len();
     }
@@ -174,6 +181,7 @@ impl<'a> Writer<'a> {
             self.write(&told, false, said, repairs);
         }
         self.settled += held.len();
+        self.open.settle();
     }
 
     /// Writes what stands before the messages.
@@ -184,7 +192,9 @@ impl<'a> Writer<'a> {
             match contents(&system, said) {
                 Content::Blocks(blocks) => {
                     self.payload.push('[');
-                    push_list(&mut self.payload, blocks);
+                    let mut list = String::new();
+                    push_list(&mut list, blocks);
+                    self.payload.push_str(&list);
                     self.stable = [self.payload.len(); 2];
                     self.payload.push_str("],");
                 }
@@ -251,8 +261,10 @@ impl<'a> Writer<'a> {
                 for (index, (json, block)) in blocks.iter().zip(&run.blocks).enumerate() {
                     payload.push_str(if index == 0 { "" } else { "," });
                     payload.push_str(json);
-                    if block.is_joined {
-                        self.line_ends.push(payload.len() - r#""}"#.len());
+                    if block.is_joined && !self.has_no_client {
+                        let place = payload.len() - r#""}"#.len();
+                        payload.loosen(place);
+                        self.line_ends.push(place);
                     }
                 }
                 let [plain, attached] = &mut self.stable;
@@ -273,7 +285,7 @@ impl<'a> Writer<'a> {
         let [plain, attached] = self.stable;
         self.payload.push_str("]}");
         Body {
-            payload: self.payload,
+            payload: self.payload.into_text(),
             stable_bytes: if self.client { attached } else { plain },
             nothing_to_send: !self.has_runs,
         }

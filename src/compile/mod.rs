@@ -28,6 +28,7 @@ mod turn;
 mod wire_form;
 
 pub use notice::Notice;
+pub use open::AnsweredCalls;
 pub use prefix::{Beginning, Prefix, shared_prefix};
 pub use provider::Provider;
 pub use repair::unpaired;

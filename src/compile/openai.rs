@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::mem;
 
-use crate::compile::body::Body;
+use crate::compile::body::{Body, Payload};
 use crate::compile::ids::{IdRule, Ids};
 use crate::compile::open::Open;
 use crate::compile::raw::Raw;
@@ -27,12 +27,12 @@ use crate::wire::{Repairs, attached, bridged};
 #[derive(Clone)]
 pub(super) struct Writer<'a> {
     contents: &'a Contents,
-    payload: String,
+    pub(super) payload: Payload,
     is_empty: bool,
     /// How many messages came before those that are held.
     settled: usize,
-    held: Vec<Cow<'a, Message>>,
-    open: Open,
+    pub(super) held: Vec<Cow<'a, Message>>,
+    pub(super) open: Open,
     /// The canonical bytes of a call that came alone, until its result is there.
     call: Option<String>,
 }
@@ -42,7 +42,7 @@ impl<'a> Writer<'a> {
     pub(super) fn new(head: &str, contents: &'a Contents) -> Self {
         Self {
             contents,
-            payload: format!(r#"{{{head}"messages":["#),
+            payload: Payload::of(format!(r#"{{{head}"messages":["#)),
             is_empty: true,
             settled: 0,
             held: Vec::new(),
@@ -54,22 +54,24 @@ impl<'a> Writer<'a> {
     /// The next message.
     pub(super) fn add(&mut self, message: Cow<'a, Message>, repairs: &mut Repairs) {
         self.take_back_call();
-        self.hold(in_words(bridged::without(message)));
-        if self.open.is_empty() {
+        let message = in_words(bridged::without(message));
+        if self.open.ends_before(&message) {
+            self.settle(repairs);
+        }
+        self.hold(message);
+        if self.open.is_settled() {
             self.settle(repairs);
         }
     }
 
     /// Gives up what is written, and says how many bytes that was.
     pub(super) fn give_up(&mut self) -> usize {
-        let size_bytes = self.payload.len();
-        self.payload.clear();
-        size_bytes
+        self.payload.give_up()
     }
 
     /// How many bytes are written that were not given up: no later message changes them.
     pub(super) fn written_bytes(&self) -> usize {
-        self.payload.len()
+        self.payload.held_bytes()
     }
 
     /// Goes on after so many messages and bytes.
@@ -189,23 +191,24 @@ impl<'a> Writer<'a> {
                 Item::Spoken(spoken) => {
                     if let Some(message) = message(&spoken, repairs) {
                         self.next_item();
-                        self.payload += &as_said(message, spoken.number);
+                        self.payload.push_str(&as_said(message, spoken.number));
                     }
                 }
                 Item::Answers(answers) => {
                     for answer in &answers {
                         let message = answered(answer, repairs);
                         self.next_item();
-                        self.payload += &match answer.content {
+                        let message = match answer.content {
                             Some(_) => as_said(message, answer.number),
                             None => message,
                         };
+                        self.payload.push_str(&message);
                     }
                 }
             }
         }
         self.settled += held.len();
-        self.open = Open::default();
+        self.open.settle();
     }
 
     /// The request.
@@ -215,7 +218,7 @@ impl<'a> Writer<'a> {
         let stable_bytes = self.payload.len();
         self.payload.push_str("]}");
         Body {
-            payload: self.payload,
+            payload: self.payload.into_text(),
             stable_bytes,
             nothing_to_send: self.is_empty,
         }

@@ -42,7 +42,7 @@ pub struct Beginning {
 
 enum Making {
     Written {
-        writer: openai::Writer<'static>,
+        writer: Box<openai::Writer<'static>>,
         /// How many bytes were written and given up.
         size_bytes: usize,
     },
@@ -57,7 +57,7 @@ impl Beginning {
     pub fn new(provider: Provider) -> Self {
         let making = match provider {
             Provider::OpenAi => Making::Written {
-                writer: openai::Writer::new("", &NOTHING),
+                writer: Box::new(openai::Writer::new("", &NOTHING)),
                 size_bytes: 0,
             },
             Provider::Responses | Provider::Anthropic | Provider::Gemini | Provider::Text => {

@@ -228,7 +228,7 @@ fn pair<'a, M: Borrow<Message>>(
                 _ => {}
             }
         }
-        if !message.is_attached() && message.parts.iter().any(is_spoken) {
+        if is_spoken(message) {
             latest_spoken = Some(index);
         }
         if message.role == Role::Assistant && message.calls().next().is_some() {
@@ -268,10 +268,12 @@ fn place<'a>(
     unpaired
 }
 
-fn is_spoken(part: &Part) -> bool {
-    match part {
+/// Whether a message says anything beside results: no result behind it belongs to a call before it by its place.
+pub(super) fn is_spoken(message: &Message) -> bool {
+    let says = |part: &Part| match part {
         Part::ToolResult { .. } => false,
         Part::Text { text } => !text.is_empty(),
         _ => true,
-    }
+    };
+    !message.is_attached() && message.parts.iter().any(says)
 }

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::compile::open::AnsweredCalls;
 use crate::compile::turn::Form;
 use crate::compile::wire_form::Contents;
 use crate::compile::{Notice, Provider, anthropic, gemini, openai, responses, settings, text};
 use crate::error::{Error, Result};
 use crate::model::{Message, Settings};
 use crate::wire::anthropic::is_thought;
-use crate::wire::{Repair, Repairs, attached, bridged};
+use crate::wire::{Repair, Repairs, bridged};
 
 /// How a request is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub struct RequestOptions {
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled {
-    /// Its bytes, without a line's end.
+    /// Its bytes, without a line's end; of a request whose beginning was handed over, what follows.
     pub payload: String,
     /// How many of these bytes stay as they are when a message is appended that answers no call
     /// left open here. What follows them only closes what is open; but for a paused reply of
@@ -50,19 +51,14 @@ pub fn compile(
 ) -> Result<Compiled> {
     let contents = Contents::new();
     let mut making = Compiling::new(&contents, settings, options);
-    match &mut making.messages {
-        Messages::Whole(whole) => *whole = Cow::Borrowed(messages),
-        _ => {
-            let messages = messages.iter().map(Cow::Borrowed);
-            messages.for_each(|message| making.take(message));
-        }
-    }
+    let messages = messages.iter().map(Cow::Borrowed);
+    messages.for_each(|message| making.take(message));
     making.finish()
 }
 
-/// A request whose messages come one by one, in order. OpenAI's form and Anthropic's are written while they come: the
-/// payload is held, and of the messages a call and its results, or what one voice says in a row. The other forms hold all of
-/// them, and so does Anthropic's where it is known what a client wrote.
+/// A request whose messages come one by one, in order. It is written while they come: of the messages a call and its results
+/// are held, or what one voice says in a row. Gemini CLI's form holds all of them, and so do Anthropic's and that of Responses where it
+/// is known what a client wrote. What is written is held as well, unless [`Compiling::hand_over`] takes it.
 ///
 /// ```
 /// use tract::compile::{Compiling, Contents, RequestOptions, compile};
@@ -77,9 +73,7 @@ pub fn compile(
 /// # Ok::<(), tract::Error>(())
 /// ```
 pub struct Compiling<'a> {
-    contents: &'a Contents,
     options: &'a RequestOptions,
-    head: String,
     remarks: Vec<Notice>,
     repairs: Repairs,
     messages: Messages<'a>,
@@ -87,17 +81,15 @@ pub struct Compiling<'a> {
     count: usize,
     /// The messages, from 0, whose signed thoughts stay out.
     thoughtless: Range<usize>,
-    /// Whether the form of Responses holds to the provider's published types.
-    is_typed: bool,
-    /// Whether Gemini's form is that of its client.
-    is_of_gemini_cli: bool,
 }
 
 /// The messages so far.
 enum Messages<'a> {
-    Written(openai::Writer<'a>),
+    Listed(openai::Writer<'a>),
     InTurns(anthropic::Writer<'a>),
-    Whole(Cow<'a, [Message]>),
+    InItems(responses::Writer<'a>),
+    InContents(gemini::Writer<'a>),
+    Told(text::Writer),
 }
 
 impl<'a> Compiling<'a> {
@@ -115,33 +107,31 @@ impl<'a> Compiling<'a> {
             String::new()
         };
         let messages = match options.provider {
-            Provider::OpenAi => Messages::Written(openai::Writer::new(&head, contents)),
+            Provider::OpenAi => Messages::Listed(openai::Writer::new(&head, contents)),
             Provider::Anthropic => {
                 let form = Form::of(settings);
                 Messages::InTurns(anthropic::Writer::new(&head, contents, form))
             }
-            Provider::Responses | Provider::Gemini | Provider::Text => {
-                Messages::Whole(Cow::Borrowed(&[]))
-            }
+            Provider::Responses => Messages::InItems(responses::Writer::new(&head, contents)),
+            Provider::Gemini => Messages::InContents(gemini::Writer::new(&head)),
+            Provider::Text => Messages::Told(text::Writer::new(&head)),
         };
         Self {
-            contents,
             options,
-            head,
             remarks,
             repairs: Repairs::default(),
             messages,
             count: 0,
             thoughtless: 0..0,
-            is_typed: false,
-            is_of_gemini_cli: false,
         }
     }
 
     /// Has the form of Responses hold to the provider's published types, in which a reply without an id is a text, a picture
     /// names its detail, and files have a form. Codex sends replies in pieces and pictures without, and no files.
     pub fn by_types(&mut self) {
-        self.is_typed = true;
+        if let Messages::InItems(writer) = &mut self.messages {
+            writer.by_types();
+        }
     }
 
     /// Puts a client's own words in place of results that never came.
@@ -152,7 +142,9 @@ impl<'a> Compiling<'a> {
     /// Has Gemini's form be that of Gemini CLI: it names missing signatures in some replies alone, and sends what a tool said as a
     /// text.
     pub fn as_gemini_cli(&mut self) {
-        self.is_of_gemini_cli = true;
+        if let Messages::InContents(writer) = &mut self.messages {
+            writer.as_client();
+        }
     }
 
     /// Leaves the signed thoughts of these messages out, counted from 0: the provider takes all thoughts of a tool loop that
@@ -178,9 +170,74 @@ impl<'a> Compiling<'a> {
             });
         }
         match &mut self.messages {
-            Messages::Written(writer) => writer.add(message, &mut self.repairs),
+            Messages::Listed(writer) => writer.add(message, &mut self.repairs),
             Messages::InTurns(writer) => writer.add(message, &mut self.repairs),
-            Messages::Whole(whole) => whole.to_mut().push(message.into_owned()),
+            Messages::InItems(writer) => writer.add(message, &mut self.repairs),
+            Messages::InContents(writer) => writer.add(message, &mut self.repairs),
+            Messages::Told(writer) => writer.add(&bridged::without(message)),
+        }
+    }
+
+    /// How many bytes of what is written are held.
+    pub fn held_bytes(&self) -> usize {
+        match &self.messages {
+            Messages::Listed(writer) => writer.payload.held_bytes(),
+            Messages::InTurns(writer) => writer.payload.held_bytes(),
+            Messages::InItems(writer) => writer.payload.held_bytes(),
+            Messages::InContents(writer) => writer.payload.held_bytes(),
+            Messages::Told(writer) => writer.payload.held_bytes(),
+        }
+    }
+
+    /// Whether what is written cannot be handed over before it is known that no client attached any message that follows.
+    pub fn waits_for_client(&self) -> bool {
+        matches!(&self.messages, Messages::InTurns(writer) if writer.waits_for_client())
+    }
+
+    /// Says that no message that follows was attached by a client.
+    pub fn without_client(&mut self) {
+        if let Messages::InTurns(writer) = &mut self.messages {
+            writer.without_client();
+        }
+    }
+
+    /// How many messages are held since a call that waits for its result.
+    pub fn waiting_messages(&self) -> usize {
+        let (held, open) = match &self.messages {
+            Messages::Listed(writer) => (&writer.held, &writer.open),
+            Messages::InTurns(writer) => (&writer.held, &writer.open),
+            Messages::InItems(writer) => (&writer.held, &writer.open),
+            Messages::InContents(writer) => (&writer.held, &writer.open),
+            Messages::Told(_) => return 0,
+        };
+        if open.is_empty() { 0 } else { held.len() }
+    }
+
+    /// Says which calls the messages that follow answer: no other call is waited for.
+    pub fn answered(&mut self, answered: AnsweredCalls) {
+        match &mut self.messages {
+            Messages::Listed(writer) => writer.open.answered(answered),
+            Messages::InTurns(writer) => writer.open.answered(answered),
+            Messages::InItems(writer) => writer.open.answered(answered),
+            Messages::InContents(writer) => writer.open.answered(answered),
+            Messages::Told(_) => {}
+        }
+    }
+
+    /// Hands over what is written and stays as it is, whatever follows: the request's bytes go on behind it. A request that may
+    /// be refused ([`RequestOptions::strict`]) hands over nothing.
+    ///
+    /// # Errors
+    ///
+    /// What `take` returns.
+    pub fn hand_over(&mut self, take: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        match &mut self.messages {
+            _ if self.options.strict => Ok(()),
+            Messages::Listed(writer) => writer.payload.hand_over(take),
+            Messages::InTurns(writer) => writer.payload.hand_over(take),
+            Messages::InItems(writer) => writer.payload.hand_over(take),
+            Messages::InContents(writer) => writer.payload.hand_over(take),
+            Messages::Told(writer) => writer.payload.hand_over(take),
         }
     }
 
@@ -191,11 +248,11 @@ impl<'a> Compiling<'a> {
     /// [`Error::Malformed`] if `canonical` isn't a message's canonical form.
     pub fn add_canonical(&mut self, canonical: &str) -> Result<()> {
         match &mut self.messages {
-            Messages::Written(writer) => {
+            Messages::Listed(writer) => {
                 self.count += 1;
                 writer.add_canonical(canonical, &mut self.repairs)
             }
-            Messages::InTurns(_) | Messages::Whole(_) => {
+            _ => {
                 self.add(Message::from_canonical(canonical)?);
                 Ok(())
             }
@@ -208,36 +265,19 @@ impl<'a> Compiling<'a> {
     ///
     /// As [`compile`].
     pub fn finish(self) -> Result<Compiled> {
-        let (head, mut repairs, mut remarks) = (&self.head, self.repairs, self.remarks);
-        let body = match (self.messages, self.options.provider) {
-            (Messages::Written(writer), _) => writer.finish(&mut repairs),
-            (Messages::InTurns(writer), _) => writer.finish(&mut repairs),
-            (Messages::Whole(messages), Provider::Text) => {
-                text::write(&bridged::all_without(&messages), head)
-            }
-            (Messages::Whole(messages), Provider::Gemini) => {
-                let messages = bridged::all_without(&messages);
-                let form = gemini::Form {
-                    head,
-                    is_of_client: self.is_of_gemini_cli,
-                };
-                let plain = attached::all_plain(&messages);
-                let (body, unsealed) = gemini::write(&plain, &form, &mut repairs);
+        let (mut repairs, mut remarks) = (self.repairs, self.remarks);
+        let body = match self.messages {
+            Messages::Listed(writer) => writer.finish(&mut repairs),
+            Messages::InTurns(writer) => writer.finish(&mut repairs),
+            Messages::InItems(writer) => writer.finish(&mut repairs),
+            Messages::InContents(writer) => {
+                let (body, unsealed) = writer.finish(&mut repairs);
                 if unsealed > 0 {
                     remarks.push(Notice::Unsealed { count: unsealed });
                 }
                 body
             }
-            (Messages::Whole(messages), _) => {
-                let messages = bridged::all_without(&messages);
-                let plain = attached::all_plain(&messages);
-                let form = responses::Form {
-                    contents: self.contents,
-                    head,
-                    is_typed: self.is_typed,
-                };
-                responses::write(&plain, &form, &mut repairs)
-            }
+            Messages::Told(writer) => writer.finish(),
         };
         let repaired = |(repair, count, first)| Notice::Repaired {
             repair,

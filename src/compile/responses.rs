@@ -8,77 +8,166 @@
 //! OpenAI's API reference, "Create a model response"; for what is sent of a call that was cut off, the
 //! requests of Codex 0.169 beside its sessions.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
+use std::mem;
 
 use serde::Deserialize;
 
-use crate::compile::body::Body;
+use crate::compile::body::{Body, Payload};
+use crate::compile::open::Open;
 use crate::compile::wire_form::Contents;
 use crate::model::{Message, Part, Role};
-use crate::wire::json::{Object, is_object, push_list, quoted};
+use crate::wire::json::{Object, is_object, quoted};
 use crate::wire::name::ToolNames;
 use crate::wire::responses::{
-    OutputPairs, cut_off, gives_something, items, of_items, takes, with_files,
+    OutputPairs, call_of, cut_off, gives_something, items, of_items, takes, with_files,
 };
-use crate::wire::{Repair, Repairs};
+use crate::wire::{Repair, Repairs, attached, bridged};
 
-/// How the request is written.
-pub(super) struct Form<'a> {
+/// A request in the making. What is settled is written at once: where no call is open, no later message changes what stands
+/// before. Held are the messages since then, and the first item as long as it is the only one.
+pub(super) struct Writer<'a> {
     /// What a client wrote, where that is known.
-    pub(super) contents: &'a Contents,
-    /// The keys before `instructions`, each with a comma after it.
-    pub(super) head: &'a str,
+    contents: &'a Contents,
     /// Whether it holds to the provider's published types, where Codex does not.
-    pub(super) is_typed: bool,
+    is_typed: bool,
+    pub(super) payload: Payload,
+    stable_bytes: usize,
+    /// The first item, and nothing else so far.
+    first: Option<String>,
+    has_list: bool,
+    /// The last message, where the client wrote it as a text.
+    prompt: Option<&'a str>,
+    /// How many messages came before those that are held.
+    settled: usize,
+    pub(super) held: Vec<Cow<'a, Message>>,
+    pub(super) open: Open,
 }
 
-/// Writes the request.
-pub(super) fn write(messages: &[Message], form: &Form<'_>, repairs: &mut Repairs) -> Body {
-    let Form { contents, head, .. } = form;
-    let pairs = OutputPairs::of(messages.iter(), Vec::new(), |message, part| {
-        // One that is left out is answered by nothing.
-        message.role == Role::Assistant && takes(message, part)
-    });
-    let repaired = pairs.loose();
-    let mut payload = format!("{{{head}");
-    let mut written = Vec::with_capacity(messages.len());
-    let mut stable_bytes = payload.len();
-    // The last message, where the client wrote it as a text.
-    let mut prompt = None;
-    for (at, message) in messages.iter().enumerate() {
-        let said = contents.get(at).map_or(&[][..], Vec::as_slice);
-        if let (0, Some(text)) = (at, instructions(message, said)) {
-            payload.push_str(&format!(r#""instructions":{text},"#));
-            stable_bytes = payload.len();
-            continue;
-        }
-        let own = message_items(at, message, (&pairs, form.is_typed), repairs);
-        prompt = said_as_text(message, said);
-        if says_the_same(said, message) && !repaired.contains(&at) {
-            written.extend(said.iter().cloned())
-        } else {
-            written.extend(own)
-        }
-    }
-    if let (Some(text), [_]) = (prompt, &written[..]) {
-        payload.push_str(&format!(r#""input":{text}}}"#));
-        return Body {
+impl<'a> Writer<'a> {
+    /// `head` are the keys before `instructions`, each with a comma after it.
+    pub(super) fn new(head: &str, contents: &'a Contents) -> Self {
+        let payload = Payload::of(format!("{{{head}"));
+        Self {
+            contents,
+            is_typed: false,
+            stable_bytes: payload.len(),
             payload,
-            stable_bytes,
-            nothing_to_send: false,
+            first: None,
+            has_list: false,
+            prompt: None,
+            settled: 0,
+            held: Vec::new(),
+            open: Open::default(),
+        }
+    }
+
+    /// Has it hold to the provider's published types.
+    pub(super) fn by_types(&mut self) {
+        self.is_typed = true;
+    }
+
+    /// The next message.
+    pub(super) fn add(&mut self, message: Cow<'a, Message>, repairs: &mut Repairs) {
+        let message = bridged::without(message);
+        let message = match message.is_attached() {
+            true => Cow::Owned(attached::plain(&message).into_owned()),
+            false => message,
         };
+        for part in &message.parts {
+            match part {
+                Part::ToolCall { .. } | Part::Opaque { .. } if is_call(&message, part) => {
+                    call_of(part)
+                        .into_iter()
+                        .for_each(|(id, _)| self.open.call(id));
+                }
+                Part::ToolResult { call, .. } => {
+                    self.open.answer(call);
+                }
+                _ => {}
+            }
+        }
+        self.held.push(message);
+        // What a client wrote is told by places in the whole.
+        if self.open.is_empty() && self.contents.is_empty() {
+            self.settle(repairs);
+        }
     }
-    payload.push_str(r#""input":["#);
-    if !messages.is_empty() {
-        push_list(&mut payload, &written);
-        stable_bytes = payload.len();
+
+    /// Writes what is held.
+    fn settle(&mut self, repairs: &mut Repairs) {
+        let held = mem::take(&mut self.held);
+        let pairs = OutputPairs::of(held.iter().map(Borrow::borrow), Vec::new(), is_call);
+        let repaired = pairs.loose();
+        for (at, message) in held.iter().enumerate() {
+            let place = self.settled + at;
+            let said = self.contents.get(place).map_or(&[][..], Vec::as_slice);
+            if let (0, Some(text)) = (place, instructions(message, said)) {
+                self.payload.extend([r#""instructions":"#, &text, ","]);
+                self.stable_bytes = self.payload.len();
+                continue;
+            }
+            let pieces = Pieces {
+                pairs: &pairs,
+                at,
+                number: place + 1,
+                is_typed: self.is_typed,
+            };
+            let own = message_items(message, &pieces, repairs);
+            self.prompt = said_as_text(message, said);
+            if says_the_same(said, message) && !repaired.contains(&at) {
+                said.iter().for_each(|item| self.put(item.clone()));
+            } else {
+                own.into_iter().for_each(|item| self.put(item));
+            }
+        }
+        self.settled += held.len();
     }
-    payload.push_str("]}");
-    Body {
-        payload,
-        stable_bytes,
-        nothing_to_send: written.is_empty(),
+
+    /// Writes an item.
+    fn put(&mut self, item: String) {
+        match self.first.take() {
+            None if !self.has_list => self.first = Some(item),
+            None => self.payload.extend([",", &item]),
+            Some(first) => {
+                self.begin_list();
+                self.payload.extend([&*first, ",", &item]);
+            }
+        }
     }
+
+    fn begin_list(&mut self) {
+        self.payload.push_str(r#""input":["#);
+        self.has_list = true;
+    }
+
+    /// The request.
+    pub(super) fn finish(mut self, repairs: &mut Repairs) -> Body {
+        self.settle(repairs);
+        let nothing_to_send = !self.has_list && self.first.is_none();
+        if let (Some(text), Some(_)) = (self.prompt, &self.first) {
+            self.payload.extend([r#""input":"#, text, "}"]);
+        } else {
+            if !self.has_list {
+                self.begin_list();
+            }
+            self.payload.extend(self.first.as_deref());
+            if self.settled > 0 {
+                self.stable_bytes = self.payload.len();
+            }
+            self.payload.push_str("]}");
+        }
+        Body {
+            payload: self.payload.into_text(),
+            stable_bytes: self.stable_bytes,
+            nothing_to_send,
+        }
+    }
+}
+
+/// Whether a part is a call that is sent: one that is left out is answered by nothing.
+fn is_call(message: &Message, part: &Part) -> bool {
+    message.role == Role::Assistant && takes(message, part)
 }
 
 /// The JSON text of the instructions that a first message is; none where it is sent as an item.
@@ -106,18 +195,24 @@ fn said_as_text<'a>(message: &Message, said: &'a [String]) -> Option<&'a str> {
     (*message == Message::text(Role::User, read)).then_some(text)
 }
 
-/// The items of message `at`: each call that nothing answers with what Codex says of such, right behind
-/// it.
-fn message_items(
+/// What a message's items are made with.
+struct Pieces<'a> {
+    pairs: &'a OutputPairs,
+    /// Its place among those that were paired together.
     at: usize,
-    message: &Message,
-    (pairs, is_typed): (&OutputPairs, bool),
-    repairs: &mut Repairs,
-) -> Vec<String> {
-    let number = at + 1;
+    /// Its number, from 1.
+    number: usize,
+    is_typed: bool,
+}
+
+/// The items of a message: each call that nothing answers with what Codex says of such, right behind it.
+fn message_items(message: &Message, of: &Pieces<'_>, repairs: &mut Repairs) -> Vec<String> {
+    let Pieces {
+        pairs, at, number, ..
+    } = *of;
     let mut written = Vec::new();
     // The parts since the last open call, with their places in the message.
-    let mut chunk = Chunk::of(message, is_typed);
+    let mut chunk = Chunk::of(message, of.is_typed);
     for (index, part) in message.parts.iter().enumerate() {
         let part = match part {
             Part::ToolCall { .. } if message.role != Role::Assistant => {
@@ -144,7 +239,7 @@ fn message_items(
                 chunk.push(index, Cow::Owned(call));
                 if pairs.is_open(at, index) {
                     repairs.add(Repair::MissingResult, number);
-                    written.extend(chunk.end(at, pairs, repairs));
+                    written.extend(chunk.end(of, repairs));
                     written.push(cut_off(id, kind.as_deref()));
                 }
                 continue;
@@ -163,7 +258,7 @@ fn message_items(
     }
     // A message that was empty stays; one of which nothing is left does not.
     if !chunk.parts.is_empty() || message.parts.is_empty() {
-        written.extend(chunk.end(at, pairs, repairs));
+        written.extend(chunk.end(of, repairs));
     }
     written
 }
@@ -196,19 +291,19 @@ impl<'a> Chunk<'a> {
         self.parts.push(part);
     }
 
-    fn end(&mut self, at: usize, pairs: &OutputPairs, repairs: &mut Repairs) -> Vec<String> {
+    fn end(&mut self, of: &Pieces<'_>, repairs: &mut Repairs) -> Vec<String> {
         let parts = std::mem::take(&mut self.parts).into_iter();
         let places = std::mem::take(&mut self.places);
         let message = Message {
             parts: parts.map(Cow::into_owned).collect(),
             ..self.frame.clone()
         };
-        let kind = |index: usize| pairs.kind(at, places[index]);
+        let kind = |index: usize| of.pairs.kind(of.at, places[index]);
         if !self.is_typed {
-            return items(&message, kind, at + 1, repairs);
+            return items(&message, kind, of.number, repairs);
         }
         let message = with_files(Cow::Owned(message));
-        let items = items(&message, kind, at + 1, repairs).into_iter();
+        let items = items(&message, kind, of.number, repairs).into_iter();
         items.flat_map(as_text).collect()
     }
 }

@@ -5,20 +5,38 @@
 
 use std::collections::HashMap;
 
-use crate::compile::body::Body;
+use crate::compile::body::{Body, Payload};
 use crate::model::quote::{MARGIN, folded, headed, quoted};
 use crate::model::{Media, MediaSource, Message, Part};
 use crate::wire::json::type_of;
 
-/// Writes the messages; `head` is unused by this form.
-pub(super) fn write(messages: &[Message], head: &str) -> Body {
-    let mut out = String::from(head);
-    let mut tools: HashMap<&str, &str> = HashMap::new();
-    for (index, message) in messages.iter().enumerate() {
-        if index > 0 {
+/// The text in the making.
+#[derive(Default)]
+pub(super) struct Writer {
+    pub(super) payload: Payload,
+    /// How many messages came.
+    count: usize,
+    /// The names of the tools that were called, by the ids of the calls.
+    tools: HashMap<String, String>,
+}
+
+impl Writer {
+    /// `head` stands before all messages.
+    pub(super) fn new(head: &str) -> Self {
+        Self {
+            payload: Payload::of(head.to_owned()),
+            ..Self::default()
+        }
+    }
+
+    /// The next message.
+    pub(super) fn add(&mut self, message: &Message) {
+        let (mut out, tools) = (String::new(), &mut self.tools);
+        if self.count > 0 {
             out.push_str("\n\n");
         }
-        out.push_str(&format!("[{}] {}", index + 1, message.role));
+        self.count += 1;
+        out.push_str(&format!("[{}] {}", self.count, message.role));
         if let Some(name) = &message.name {
             let to = message.recipient.as_ref();
             let to = to.map_or(String::new(), |to| format!(" → {to}"));
@@ -29,15 +47,20 @@ pub(super) fn write(messages: &[Message], head: &str) -> Body {
         }
         for part in &message.parts {
             if let Part::ToolCall { id, name, .. } = part {
-                tools.insert(id, name);
+                tools.insert(id.clone(), name.clone());
             }
-            push_part(&mut out, part, &tools);
+            push_part(&mut out, part, tools);
         }
+        self.payload.push_str(&out);
     }
-    Body {
-        stable_bytes: out.len(),
-        payload: out,
-        nothing_to_send: messages.is_empty(),
+
+    /// The text.
+    pub(super) fn finish(self) -> Body {
+        Body {
+            stable_bytes: self.payload.len(),
+            payload: self.payload.into_text(),
+            nothing_to_send: self.count == 0,
+        }
     }
 }
 
@@ -46,7 +69,7 @@ fn folded_in(before: &str, text: &str, after: &str) -> String {
     format!("{before}{}{after}", folded(text))
 }
 
-fn push_part(out: &mut String, part: &Part, tools: &HashMap<&str, &str>) {
+fn push_part(out: &mut String, part: &Part, tools: &HashMap<String, String>) {
     match part {
         Part::Text { text } if text.is_empty() => {}
         Part::Text { text } => push_line(out, &quoted(text, MARGIN)),
@@ -59,7 +82,7 @@ fn push_part(out: &mut String, part: &Part, tools: &HashMap<&str, &str>) {
             content,
             is_error,
         } => {
-            let tool = tools.get(call.as_str()).copied().unwrap_or(call);
+            let tool = tools.get(call).unwrap_or(call);
             let failed = if *is_error { " (failed)" } else { "" };
             push_line(out, &folded_in("← ", tool, failed));
             for part in content {

@@ -50,6 +50,7 @@ pub mod page;
 mod provenance;
 mod recovery;
 mod reduction;
+mod request_making;
 mod requests;
 mod secrets;
 mod spelled;

@@ -6,18 +6,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::advice::{Exit, command};
+pub use super::request_making::Beginnings;
+use super::request_making::{Said, as_client, client_of, made};
 use super::{ApiError, At, Deed, Method, RawJson, Spelled, problem};
-use crate::compile::{Compiled, Compiling, Contents, Notice, Provider, RequestOptions};
-use crate::context::Context;
+use crate::compile::{Compiling, Contents, Notice, Provider, RequestOptions};
 use crate::error::Result;
 use crate::formats::shared::sent::{Lack, Proof, short};
-use crate::formats::{Format, may_cite};
 use crate::hash::CommitHash;
-use crate::ingest::{as_running, said, said_citing, sent};
+use crate::ingest::sent;
 use crate::model::pairs::{Links, Pairs};
-use crate::model::{Message, Priority, Role, Settings};
+use crate::model::{Priority, Role};
 use crate::query::{AnsweredRequest, answered_request, newest_request, standing};
-use crate::repo::{Repo, Stored};
+use crate::repo::Repo;
 
 /// Why nobody can say whether a request is what was sent.
 pub const UNSAID: &str = "the client gives no hash of all that was sent";
@@ -25,7 +25,7 @@ pub const UNSAID: &str = "the client gives no hash of all that was sent";
 /// A request, and what should be known about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requested {
-    /// Its text: JSON, but in the form `text`.
+    /// Its text: JSON, but in the form `text`. Where its beginning was written, what follows.
     pub payload: String,
     /// What had to be repaired or left out, and what it lacks.
     pub notices: Vec<String>,
@@ -57,8 +57,18 @@ pub fn answered_by(repo: &Repo, reply: &CommitHash, typed: &str) -> Result<Commi
 pub fn requested(
     repo: &Repo,
     commit: &CommitHash,
+    of_reply: (Option<&CommitHash>, Option<AnsweredRequest>),
+    options: &RequestOptions,
+) -> Result<Requested> {
+    requested_with(repo, commit, of_reply, options, None)
+}
+
+fn requested_with(
+    repo: &Repo,
+    commit: &CommitHash,
     (reply, recorded): (Option<&CommitHash>, Option<AnsweredRequest>),
     options: &RequestOptions,
+    out: Beginnings<'_>,
 ) -> Result<Requested> {
     let lack = match recorded.map(whole).transpose() {
         Ok(Some((payload, notices))) => {
@@ -70,7 +80,7 @@ pub fn requested(
         }
         made => made.err(),
     };
-    let (payload, mut notices) = request_payload(repo, commit, reply, options)?;
+    let (payload, mut notices) = payload_with(repo, commit, reply, options, out)?;
     notices.extend(
         lack.map(|lack| format!("made of the messages, for what was sent cannot be told: {lack}")),
     );
@@ -112,6 +122,16 @@ pub fn request_payload(
     reply: Option<&CommitHash>,
     options: &RequestOptions,
 ) -> Result<(String, Vec<String>)> {
+    payload_with(repo, commit, reply, options, None)
+}
+
+fn payload_with(
+    repo: &Repo,
+    commit: &CommitHash,
+    reply: Option<&CommitHash>,
+    options: &RequestOptions,
+    out: Beginnings<'_>,
+) -> Result<(String, Vec<String>)> {
     let context = repo.context(commit)?;
     // A reply brings the settings that it was made with.
     let settings = match reply {
@@ -148,7 +168,9 @@ pub fn request_payload(
         front: &front,
         client: &client,
     };
-    let (mut payload, mut notices) = made(repo, &of, reply, options)?;
+    // What the newest request goes on with is known from all of it.
+    let out = out.filter(|_| newest.is_none());
+    let (mut payload, mut notices) = made(repo, &of, reply, options, out)?;
     if let Some(newest) = newest {
         let before = repo.settings(&repo.context(&newest.reply)?)?;
         let has_changed = |key: &str| before.get(key) != settings.get(key);
@@ -170,144 +192,6 @@ pub fn request_payload(
     }
     let notices = notices.iter().map(ToString::to_string);
     Ok((payload, notices.chain(beside).collect()))
-}
-
-/// What the names of the formats begin with that Codex writes.
-const CODEX: &str = "codex";
-
-/// The format of Gemini CLI's sessions.
-const GEMINI_CLI: &str = "gemini";
-
-/// The format of the session that a commit is of; empty where it is of none.
-fn client_of(repo: &Repo, commit: &CommitHash) -> Result<String> {
-    let session = repo.session_of(commit)?;
-    let client = session.and_then(|(name, _)| Some(name.as_session()?.0.to_owned()));
-    Ok(client.unwrap_or_default())
-}
-
-/// Has a request have the form that the client of its session sends.
-fn as_client(making: &mut Compiling<'_>, client: &str) {
-    if !client.starts_with(CODEX) {
-        making.by_types();
-    }
-    if client == GEMINI_CLI {
-        making.as_gemini_cli();
-    }
-    let format = Format::named(client).ok();
-    making.unanswered(format.and_then(|format| format.unanswered));
-}
-
-/// What a request is made of.
-struct Said<'a> {
-    context: &'a Context,
-    settings: &'a Settings,
-    /// System messages before it.
-    front: &'a [String],
-    /// The format of its session, for some clients send a form of their own.
-    client: &'a str,
-}
-
-/// What is made of a context and its settings, behind the system messages.
-fn made(
-    repo: &Repo,
-    of: &Said<'_>,
-    reply: Option<&CommitHash>,
-    options: &RequestOptions,
-) -> Result<(String, Vec<Notice>)> {
-    // Whoever asks for all of a request wants the one that a provider's cache knows.
-    let contents = || match options.whole_request {
-        true => said(repo, of.context, options.provider),
-        false => Ok(Contents::new()),
-    };
-    let mut running = reply.map(|reply| Running::For(*reply));
-    let mut made = made_of(repo, of, running, options, contents()?)?;
-    if options.provider != Provider::Anthropic {
-        return Ok(made);
-    }
-    let is_read_back = running.is_none() && may_run_otherwise(&made.0);
-    if is_read_back && repo.lost_thoughts(of.context)?.is_none() {
-        running = Some(Running::Next);
-        made = made_of(repo, of, running, options, contents()?)?;
-    }
-    if options.whole_request || !may_cite(&made.0) {
-        return Ok(made);
-    }
-    // What a text refers to stands in its record alone, and the provider wants it back.
-    let contents = said_citing(repo, of.context)?;
-    if contents.iter().all(Vec::is_empty) {
-        return Ok(made);
-    }
-    made_of(repo, of, running, options, contents)
-}
-
-/// For which reply a running client sends messages.
-#[derive(Clone, Copy)]
-enum Running {
-    For(CommitHash),
-    Next,
-}
-
-/// Whether a running client may send something else than what its file says: beside a reference to a tool, and of prompts
-/// with a picture that were given in mid-turn.
-fn may_run_otherwise(payload: &str) -> bool {
-    let has = |text: &str| payload.contains(text);
-    has(r#""tool_reference""#) || (has(r#""image""#) && has("while you were working:"))
-}
-
-/// The same with the contents that are known of its messages.
-fn made_of(
-    repo: &Repo,
-    of: &Said<'_>,
-    running: Option<Running>,
-    options: &RequestOptions,
-    contents: Contents,
-) -> Result<(String, Vec<Notice>)> {
-    let (context, settings, front) = (of.context, of.settings, of.front);
-    // What a client sent while it ran may stand elsewhere than what it kept.
-    let (messages, mut contents) = match running {
-        Some(running) if options.provider == Provider::Anthropic => {
-            let messages = (repo.messages(context)?, contents);
-            let reply = match &running {
-                Running::For(reply) => Some(reply),
-                Running::Next => None,
-            };
-            let (messages, contents) = as_running(repo, context, reply, settings, messages)?;
-            (Some(messages), contents)
-        }
-        _ => (None, contents),
-    };
-    // Where a client said it otherwise while it ran, the messages are no longer the context's.
-    let lost = match (&messages, options.provider) {
-        (None, Provider::Anthropic) => repo.lost_thoughts(context)?,
-        _ => None,
-    };
-    let known = contents.len();
-    for at in lost.iter().cloned().flatten().filter(|at| *at < known) {
-        contents[at].clear();
-    }
-    contents.splice(0..0, front.iter().map(|_| Vec::new()));
-    let mut making = Compiling::new(&contents, settings, options);
-    as_client(&mut making, of.client);
-    if let Some(lost) = lost {
-        making.without_thoughts(lost.start + front.len()..lost.end + front.len());
-    }
-    for text in front {
-        making.add(Message::text(Role::System, text));
-    }
-    match messages {
-        Some(messages) => messages.into_iter().for_each(|message| making.add(message)),
-        None => repo.each_message(context, &mut |message| match message {
-            Stored::Canonical(canonical) => making.add_canonical(canonical),
-            Stored::Masked(message) => {
-                making.add(message);
-                Ok(())
-            }
-        })?,
-    }
-    let Compiled {
-        payload, notices, ..
-    } = making.finish()?;
-    Ok((payload, notices))
 }
 
 /// Print the request that a model would be sent
@@ -443,14 +327,23 @@ pub struct CompiledRequest {
     pub verified: Option<VerifiedRequest>,
 }
 
+/// A request that is to be made.
+pub struct MeantRequest<'a> {
+    params: &'a CompileParams,
+    commit: CommitHash,
+    /// The reply that it was answered by, where that is named.
+    reply: Option<CommitHash>,
+    recorded: Option<AnsweredRequest>,
+    options: RequestOptions,
+}
+
 impl CompileParams {
-    /// Makes the request.
+    /// The request that is meant.
     ///
     /// # Errors
     ///
-    /// Where what is named is no commit, or no reply; where a request is to be verified that nobody recorded; as
-    /// [`requested`].
-    pub fn carry_out(&self, at: &At<'_>) -> Result<CompiledRequest, ApiError> {
+    /// Where what is named is no commit, or no reply; where a request is to be verified that nobody recorded.
+    pub fn meant(&self, at: &At<'_>) -> Result<MeantRequest<'_>, ApiError> {
         let named = |rev: &String| at.commit(rev).map(|commit| (commit, rev.clone()));
         let reply = self.reply.as_ref().map(named).transpose()?;
         let commit = match (&reply, &self.rev) {
@@ -467,7 +360,6 @@ impl CompileParams {
             let fault = ApiError::refused("no request is recorded for this reply");
             return Err(fault.with_hint("`tract compile --for REV` makes it of the messages"));
         }
-        let verified = recorded.as_ref().filter(|_| self.verify).map(Into::into);
         let options = RequestOptions {
             provider: form.map_or_else(|| at.provider(None), Ok)?,
             whole_request: self.request,
@@ -477,23 +369,40 @@ impl CompileParams {
             let what = "'last' is at least 1: a request needs a message";
             return Err(ApiError::params(what));
         }
-        if self.last.is_some() || self.without_thinking {
-            let (payload, notices) = self.excerpt(at.repo, &commit, &options)?;
-            return Ok(CompiledRequest {
-                requested: Requested {
-                    payload,
-                    notices,
-                    is_recorded: false,
-                },
-                commit,
-                provider: options.provider,
-                verified: None,
-            });
-        }
-        let of_reply = (reply.as_ref().map(|(reply, _)| reply), recorded);
-        Ok(CompiledRequest {
-            requested: requested(at.repo, &commit, of_reply, &options)?,
+        Ok(MeantRequest {
+            params: self,
             commit,
+            reply: reply.map(|(reply, _)| reply),
+            recorded,
+            options,
+        })
+    }
+}
+
+impl MeantRequest<'_> {
+    /// Makes it, and may write the beginning of a long one before all of it is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`requested`].
+    pub fn make(self, repo: &Repo, out: Beginnings<'_>) -> Result<CompiledRequest> {
+        let (params, commit, options) = (self.params, self.commit, self.options);
+        let asked = self.recorded.as_ref().filter(|_| params.verify);
+        let verified = asked.map(Into::into);
+        let requested = if params.last.is_some() || params.without_thinking {
+            let (payload, notices) = params.excerpt(repo, &commit, &options)?;
+            Requested {
+                payload,
+                notices,
+                is_recorded: false,
+            }
+        } else {
+            let of_reply = (self.reply.as_ref(), self.recorded);
+            requested_with(repo, &commit, of_reply, &options, out)?
+        };
+        Ok(CompiledRequest {
+            commit,
+            requested,
             provider: options.provider,
             verified,
         })
@@ -572,7 +481,7 @@ impl Method for CompileParams {
     }
 
     fn act(self, at: &mut At<'_>) -> Result<CompileAnswer, ApiError> {
-        let made = self.carry_out(at)?;
+        let made = self.meant(at)?.make(at.repo, None)?;
         let requested = made.requested;
         let is_text = made.provider == Provider::Text && !requested.is_recorded;
         Ok(CompileAnswer {

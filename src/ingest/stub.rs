@@ -31,23 +31,21 @@ pub(super) fn is_stub(view: &dyn View, tip: &CommitHash) -> Result<bool> {
     Ok(messages.iter().all(is_clients))
 }
 
-/// Leaves out the stubs among the files of a format: a session that has nothing else keeps its newest by name.
-pub(super) fn leave_out(files: &mut Vec<PathBuf>, format: &'static Format) {
-    let (stubs, others): (Vec<&PathBuf>, Vec<_>) =
-        files.iter().partition(|path| is_stub_file(path, format));
+/// The stubs among the files of a format that say nothing more than others: a session that has nothing else keeps its newest by
+/// name.
+pub(super) fn left_out<'a>(
+    files: impl Iterator<Item = &'a Path>,
+    format: &'static Format,
+) -> HashSet<PathBuf> {
+    let (stubs, others): (Vec<&Path>, Vec<_>) = files.partition(|path| is_stub_file(path, format));
     if stubs.is_empty() {
-        return;
+        return HashSet::new();
     }
     let others = others.into_iter().filter_map(|path| id(path, format));
     let mut known: HashSet<String> = others.collect();
-    let is_known = |path: &&&PathBuf| id(path, format).is_some_and(|id| !known.insert(id));
-    let left_out: HashSet<PathBuf> = stubs
-        .iter()
-        .rev()
-        .filter(is_known)
-        .map(|it| (*it).clone())
-        .collect();
-    files.retain(|path| !left_out.contains(path));
+    let is_known = |path: &&&Path| id(path, format).is_some_and(|id| !known.insert(id));
+    let stubs = stubs.iter().rev().filter(is_known);
+    stubs.map(|path| path.to_path_buf()).collect()
 }
 
 /// The id of the session that a file says it is of.

@@ -101,7 +101,7 @@ impl ToolDirs {
             let files = spelled.iter();
             let files = files.flat_map(|cwd| sessions_in(directory, home, cwd));
             let files: BTreeSet<PathBuf> = files.collect();
-            files.into_iter().collect()
+            files.into_iter().map(FoundFile::named).collect()
         };
         let is_here = |cwd: &String| spelled.contains(cwd);
         self.newest_first(files, &|session| session.cwd.as_ref().is_some_and(is_here))
@@ -141,9 +141,9 @@ impl ToolDirs {
             let everywhere = &home.everywhere;
             let own = home.beside.iter().filter(|it| **it != everywhere.folder);
             let folders = own.copied().chain([everywhere.folder]);
-            let files = folders.flat_map(|it| tools_files(&directory.join(it), everywhere.depth));
-            let mut files: Vec<PathBuf> = files.collect();
-            files.retain(|path| {
+            let files = folders.flat_map(|it| dated_files(&directory.join(it), everywhere.depth));
+            let mut files: Vec<FoundFile> = files.collect();
+            files.retain(|FoundFile { path, .. }| {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 (everywhere.is_session)(&name) || is_closed(path)
             });
@@ -215,7 +215,7 @@ impl ToolDirs {
 
     fn newest_first(
         &self,
-        files: impl Fn(&Path, &Home) -> Vec<PathBuf>,
+        files: impl Fn(&Path, &Home) -> Vec<FoundFile>,
         is_meant: &dyn Fn(&StoredSession) -> bool,
     ) -> Vec<SessionFile> {
         let mut found = Vec::new();
@@ -226,36 +226,39 @@ impl ToolDirs {
                 format,
                 modified,
             };
-            let file = |path: PathBuf| {
-                let modified = fs::metadata(&path).ok()?.modified().ok()?;
-                Some(of(path, modified))
+            let file = |file: FoundFile| {
+                let read = || fs::metadata(&file.path).ok()?.modified().ok();
+                let modified = file.modified.or_else(read)?;
+                Some(of(file.path, modified))
             };
             let mut sessions = files(directory, home);
-            sessions.retain(|path| !is_agents(path, format));
+            sessions.retain(|file| !is_agents(&file.path, format));
             if home.leaves_stubs {
-                stub::leave_out(&mut sessions, format);
+                let left_out = stub::left_out(sessions.iter().map(|file| &*file.path), format);
+                sessions.retain(|file| !left_out.contains(&file.path));
             }
             if let Some(tables) = &format.tables {
                 // One for all, or one for each further down.
-                let (mut databases, others): (Vec<PathBuf>, Vec<PathBuf>) = sessions
+                let (databases, others): (Vec<FoundFile>, Vec<FoundFile>) = sessions
                     .into_iter()
-                    .partition(|path| is_database_name(path));
-                databases.push(directory.join(tables.file));
+                    .partition(|file| is_database_name(&file.path));
+                let databases = databases.into_iter().map(|file| file.path);
                 sessions = others;
-                for path in databases {
+                for path in databases.chain([directory.join(tables.file)]) {
                     match database::sessions(&path) {
                         Ok(stored) => {
                             let stored = stored.unwrap_or_default();
                             // What the tool has taken into it goes on there.
-                            sessions
-                                .retain(|path| stored.iter().all(|(_, it)| it.id != stem(path)));
+                            sessions.retain(|file| {
+                                stored.iter().all(|(_, it)| it.id != stem(&file.path))
+                            });
                             let own = database::own(&stored).into_iter();
                             let own = own.filter(|(_, session)| is_meant(session));
                             let own =
                                 own.map(|(path, it)| of(path.clone(), database::modified(it)));
                             found.extend(own);
                         }
-                        Err(_) => found.extend(file(path)),
+                        Err(_) => found.extend(file(FoundFile::named(path))),
                     }
                 }
             }
@@ -400,18 +403,55 @@ pub(super) fn is_agents(path: &Path, format: &Format) -> bool {
 /// history in Markdown, or one of them compressed) or a database of them (`.db` and its like), by path; and the folders
 /// that cannot be read.
 pub fn walk_directory(directory: &Path) -> Vec<PathBuf> {
-    let mut files = session_files(directory, DEPTH, &mut None);
+    let mut files = session_files(directory, DEPTH, &mut Search::default());
     files.sort();
-    files
+    files.into_iter().map(|file| file.path).collect()
 }
 
 /// The same of a folder of a tool's own, down to a depth, where links to folders are followed, too: each folder is looked
 /// into once.
 fn tools_files(folder: &Path, depth: usize) -> Vec<PathBuf> {
-    let seen = fs::canonicalize(folder).into_iter().collect();
-    let mut files = session_files(folder, depth, &mut Some(seen));
+    let files = own_files(folder, depth, false).into_iter();
+    files.map(|file| file.path).collect()
+}
+
+/// The same with the times of files.
+fn dated_files(folder: &Path, depth: usize) -> Vec<FoundFile> {
+    own_files(folder, depth, true)
+}
+
+fn own_files(folder: &Path, depth: usize, dates: bool) -> Vec<FoundFile> {
+    let mut search = Search {
+        seen: Some(fs::canonicalize(folder).into_iter().collect()),
+        dates,
+    };
+    let mut files = session_files(folder, depth, &mut search);
     files.sort();
     files
+}
+
+/// A file that could be a session, or a folder that stands for some.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct FoundFile {
+    path: PathBuf,
+    /// When it was last written, where that was asked and needed no look of its own.
+    modified: Option<SystemTime>,
+}
+
+impl FoundFile {
+    const fn named(path: PathBuf) -> Self {
+        let modified = None;
+        Self { path, modified }
+    }
+}
+
+/// How folders are looked through.
+#[derive(Default)]
+struct Search {
+    /// The folders that were seen, where links to folders are followed: into none of these.
+    seen: Option<HashSet<PathBuf>>,
+    /// Whether it is asked when a file was last written. Asked of its folder's entry, that costs no second way to the file.
+    dates: bool,
 }
 
 /// The name of a file without what its tool has put behind it when the session ended: OpenClaw's
@@ -436,12 +476,8 @@ fn databases_in(folder: &Path) -> Vec<PathBuf> {
 
 /// The session files and databases in `directory` and down to `depth` levels below it; of a folder that is one
 /// source, with a file for each record, the folder, and so of one that cannot be looked into: whoever reads it
-/// is told why. Links to directories are followed where the folders that were `seen` are told, and into no such.
-fn session_files(
-    directory: &Path,
-    depth: usize,
-    seen: &mut Option<HashSet<PathBuf>>,
-) -> Vec<PathBuf> {
+/// is told why. The entries of a folder come in the order of their names.
+fn session_files(directory: &Path, depth: usize, search: &mut Search) -> Vec<FoundFile> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) => {
@@ -449,16 +485,22 @@ fn session_files(
             return if is_none {
                 Vec::new()
             } else {
-                vec![directory.to_owned()]
+                vec![FoundFile::named(directory.to_owned())]
             };
         }
     };
     let mut files = Vec::new();
     let mut links = Vec::new();
     let mut is_source = false;
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if entry.file_name().to_str().is_some_and(is_record) {
+    let mut entries: Vec<_> = entries
+        .flatten()
+        .map(|entry| (entry.file_name(), entry))
+        .collect();
+    // Most of a long list is then in order.
+    entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    for (name, entry) in entries {
+        let path = directory.join(&name);
+        if name.to_str().is_some_and(is_record) {
             is_source = true;
             continue;
         }
@@ -473,27 +515,29 @@ fn session_files(
         }
         if kind.is_dir() {
             if depth > 0 && !small_files::is_beside(&path) && !joined_files::is_part(&path) {
-                if let Some(seen) = seen {
+                if let Some(seen) = &mut search.seen {
                     seen.extend(fs::canonicalize(&path));
                 }
-                files.extend(session_files(&path, depth - 1, seen));
+                files.extend(session_files(&path, depth - 1, search));
             }
-        } else if kind.is_symlink() && seen.is_some() && path.is_dir() {
+        } else if kind.is_symlink() && search.seen.is_some() && path.is_dir() {
             links.push(path);
         } else if (is_session_name(&path) || is_database_name(&path) || joined_files::is_shown(&path))
             // A link may lead to a file, or nowhere; pipes, sockets and devices are passed over.
-            && leads_to_file(&path)
+            && (kind.is_file() || leads_to_file(&path))
             && !joined_files::is_part(&path)
         {
-            files.push(path);
+            let facts = || entry.metadata().ok()?.modified().ok();
+            let modified = (search.dates && kind.is_file()).then(facts).flatten();
+            files.push(FoundFile { path, modified });
         }
     }
-    files.extend(is_source.then(|| directory.to_owned()));
+    files.extend(is_source.then(|| FoundFile::named(directory.to_owned())));
     for link in links.into_iter().filter(|_| depth > 0) {
         let leads = fs::canonicalize(&link);
         let is_new = |seen: &mut HashSet<PathBuf>| leads.is_ok_and(|it| seen.insert(it));
-        if seen.as_mut().is_some_and(is_new) {
-            files.extend(session_files(&link, depth - 1, seen));
+        if search.seen.as_mut().is_some_and(is_new) {
+            files.extend(session_files(&link, depth - 1, search));
         }
     }
     files

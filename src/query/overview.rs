@@ -89,6 +89,16 @@ impl Repo {
         Ok(sessions.chain(own).collect())
     }
 
+    /// At most so many branches, those that were worked on last, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn newest_branches(&self, most: usize) -> Result<Vec<RefName>> {
+        let newest = self.store.read()?.active_branches(None, most)?;
+        Ok(newest.into_iter().map(|(branch, _)| branch.name).collect())
+    }
+
     /// What a list says of a conversation. Counts nothing.
     ///
     /// # Errors

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use crate::context::{Context, Order};
+use crate::compile::AnsweredCalls;
+use crate::context::{Context, Entry, Order};
 use crate::error::{Error, Result};
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Author, Head, Message, Millis, RefName, RefValue, Settings};
 use crate::repo::call::On;
 use crate::repo::directory::{self, DIRECTORY, Standing};
@@ -16,6 +17,9 @@ use crate::repo::visitor::Visitor;
 use crate::repo::{load, path, server};
 use crate::store::sqlite::Sqlite;
 use crate::store::{Condition, Guarded, Ledger, SessionRow, Store, View};
+
+/// How many rows are asked for at once.
+const TOGETHER: usize = 4096;
 
 /// Reads a moment as people write it; none where it is none.
 pub type ReadTime = Box<dyn Fn(&str) -> Option<Millis> + Send + Sync>;
@@ -334,6 +338,72 @@ impl Repo {
     ) -> Result<()> {
         let view = self.store.read()?;
         load::each_message(&*view, &context.entries, visit)
+    }
+
+    /// Tells the messages of some entries of a context: whoever takes any time over what it is told asks for some at a time, and
+    /// holds up nobody in between.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::each_message`].
+    pub fn each_message_of(
+        &self,
+        entries: &[&Entry],
+        visit: &mut dyn FnMut(Stored<'_>) -> Result<()>,
+    ) -> Result<()> {
+        load::each_message(&*self.store.read()?, entries.iter().copied(), visit)
+    }
+
+    /// Whether a client attached any of these entries. Reads no body.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn has_attached<'a>(&self, entries: impl Iterator<Item = &'a Entry>) -> Result<bool> {
+        let (view, mut entries) = (self.store.read()?, entries);
+        loop {
+            let some = entries.by_ref().take(TOGETHER).map(|entry| entry.content);
+            let some: Vec<ContentHash> = some.collect();
+            if some.is_empty() {
+                return Ok(false);
+            }
+            if load::rows(&*view, &some)?.values().any(|row| row.attached) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// The ids of the calls that these entries answer. Reads no body.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn answered_calls<'a>(
+        &self,
+        entries: impl Iterator<Item = &'a Entry>,
+    ) -> Result<AnsweredCalls> {
+        let (view, mut answered) = (self.store.read()?, AnsweredCalls::default());
+        let contents = entries.flat_map(|entry| {
+            let stubs = entry.mask.parts().iter().filter_map(|part| part.stub);
+            stubs.chain([entry.content])
+        });
+        let mut contents = contents.peekable();
+        while contents.peek().is_some() {
+            let some: Vec<ContentHash> = contents.by_ref().take(TOGETHER).collect();
+            for uses in view.tool_uses(&some)?.into_iter().flatten() {
+                uses.answers.iter().for_each(|call| answered.add(call));
+            }
+        }
+        Ok(answered)
+    }
+
+    /// Whether any file was imported.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn has_sources(&self) -> Result<bool> {
+        self.store.read()?.has_sources()
     }
 
     /// The request settings in force in a context; JSON texts by key.

@@ -75,6 +75,7 @@ mod leaning;
 mod leaving;
 mod live_requests;
 mod logging;
+mod long_requests;
 mod looking;
 mod mending;
 mod merging;

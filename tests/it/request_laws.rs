@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use tract::compile::{
-    Compiled, Compiling, Contents, Notice, Provider, Repair, RequestOptions, compile,
+    AnsweredCalls, Compiled, Compiling, Contents, Notice, Provider, Repair, RequestOptions, compile,
 };
 use tract::error::Error;
 use tract::model::{Media, MediaSource, Message, Part, Role, Settings};
@@ -672,7 +672,7 @@ proptest! {
         (first, plain, own) in (messages(), calls_in_turn(), own_replies()),
         attached in proptest::collection::vec(proptest::bool::weighted(0.1), 40),
         model in pick(&["claude-opus-4-8", "claude-sonnet-4-5"]),
-        has_attached in any::<bool>(),
+        (has_attached, asked) in any::<(bool, prop::sample::Index)>(),
     ) {
         let (none, any) = (Contents::new(), vec![Vec::new()]);
         let settings = Settings::from([("model".to_owned(), format!("{model:?}"))]);
@@ -690,6 +690,31 @@ proptest! {
             let made = making.finish().expect("nothing is strict");
             let at_once = compile(&messages, &settings, &options).expect("nothing is strict");
             prop_assert_eq!(&made, &at_once);
+            for knows_client in [true, false] {
+                let (mut making, mut taken) = (Compiling::new(&none, &settings, &options), String::new());
+                if knows_client && !messages.iter().any(Message::is_attached) {
+                    making.without_client();
+                }
+                for (at, message) in messages.iter().enumerate() {
+                    if at == asked.index(messages.len()) {
+                        let mut answered = AnsweredCalls::default();
+                        let rest = messages[at..].iter().flat_map(Message::results);
+                        rest.for_each(|call| answered.add(call));
+                        making.answered(answered);
+                    }
+                    making.add(message.clone());
+                    let mut take = |text: &str| -> tract::Result<()> {
+                        taken.push_str(text);
+                        Ok(())
+                    };
+                    making.hand_over(&mut take).expect("nothing fails");
+                    prop_assert!(!knows_client || has_attached || !making.waits_for_client());
+                    prop_assert!(making.held_bytes() == 0 || making.waits_for_client());
+                }
+                let rest = making.finish().expect("nothing is strict");
+                taken.push_str(&rest.payload);
+                prop_assert_eq!(&Compiled { payload: taken, ..rest }, &at_once);
+            }
             // Where it is known of any what a client wrote, all are held until the end.
             let mut making = Compiling::new(&any, &settings, &options);
             messages.iter().for_each(|message| making.add(message.clone()));

@@ -1,33 +1,92 @@
 //! `tract compile`: what a model would be sent.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::PathBuf;
 
-use tract::deeds::At;
+use tract::Error;
+use tract::deeds::{At, CompileParams, CompiledRequest, MeantRequest};
 use tract::render::escape;
+use tract::repo::Repo;
 
-use crate::cli::{App, Result, sent};
+use crate::cli::{App, Result, private, sent};
 
-pub use tract::deeds::CompileParams as Args;
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    deed: CompileParams,
+    /// The file to write, instead of standard output
+    #[arg(short, long, value_name = "FILE", conflicts_with = "verify")]
+    output: Option<PathBuf>,
+    /// Overwrite an existing file
+    #[arg(long, requires = "output")]
+    force: bool,
+}
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
-    let made = args.carry_out(&At::new(&repo, on, app))?;
-    if let Some(verified) = &made.verified {
-        return sent::verify(verified, app);
+    let meant = args.deed.meant(&At::new(&repo, on, app))?;
+    if args.deed.verify {
+        let made = meant.make(&repo, None)?;
+        return made.verified.map_or(Ok(()), |it| sent::verify(&it, app));
     }
-    let payload = made.requested.payload;
-    let shown = match app.ui.is_terminal() {
-        false => payload.as_str().into(),
-        true if payload.starts_with('{') => escape::json(&payload),
-        true => escape::block(&payload),
+    let made = match &args.output {
+        Some(path) => {
+            let path = app.path(path)?;
+            let made = private::write(&path, args.force, |out| write(meant, &repo, out))?;
+            let place = app.short_path(&path);
+            app.ui.status(format!("Wrote the request to {place}"));
+            made
+        }
+        None if app.ui.is_terminal() => {
+            let made = meant.make(&repo, None)?;
+            let payload = &made.requested.payload;
+            let shown = match payload.starts_with('{') {
+                true => escape::json(payload),
+                false => escape::block(payload),
+            };
+            let out = app.ui.out();
+            out.write_all(shown.as_bytes())?;
+            if !payload.ends_with('\n') {
+                writeln!(out)?;
+            }
+            made
+        }
+        None => write(meant, &repo, app.ui.out())?,
     };
-    let ui = &mut app.ui;
-    ui.out().write_all(shown.as_bytes())?;
-    if !payload.ends_with('\n') {
-        writeln!(ui.out())?;
-    }
     for notice in made.requested.notices {
-        ui.notice(notice);
+        app.ui.notice(notice);
     }
     Ok(())
+}
+
+/// Writes a request, and the end of its line.
+fn write(meant: MeantRequest<'_>, repo: &Repo, out: &mut dyn Write) -> Result<CompiledRequest> {
+    let mut out = Written { out, last: 0 };
+    let made = meant.make(repo, Some(&mut out))?;
+    let payload = &made.requested.payload;
+    out.write_all(payload.as_bytes())
+        .and_then(|()| match out.last {
+            b'\n' => Ok(()),
+            _ => out.write_all(b"\n"),
+        })
+        .map_err(Error::io("output"))?;
+    Ok(made)
+}
+
+/// What is written, and its last byte.
+struct Written<'a> {
+    out: &'a mut dyn Write,
+    last: u8,
+}
+
+impl Write for Written<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.last = bytes[..count].last().copied().unwrap_or(self.last);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }

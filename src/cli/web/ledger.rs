@@ -13,11 +13,15 @@ use tract::model::price::Prices;
 use tract::model::{Encoding, RefName};
 use tract::query::{Bill, ConversationTip, Overview};
 use tract::repo::Repo;
+use tract::store::FileStamp;
 
+use super::row::Rows;
 use crate::cli::Result;
 
 /// How long a request works out what is not known yet.
 const AT_ONCE: Duration = Duration::from_millis(60);
+/// How many conversations a list looks for first, where not all are known.
+const AT_FIRST: usize = 256;
 /// For how long it holds what files there are.
 const FRESH: Duration = Duration::from_secs(2);
 const OLD: Duration = Duration::from_secs(60);
@@ -42,9 +46,27 @@ struct Known {
     /// What each session's replies cost, and the state of the repository that it was worked out for.
     bills: Arc<HashMap<RefName, Bill>>,
     billed_at: Option<u64>,
-    files: HashMap<PathBuf, (String, Option<Arc<Inspected>>)>,
+    files: HashMap<PathBuf, (Stamp, Option<Arc<Inspected>>)>,
     stock: Option<Arc<Stock>>,
+    /// What was last gathered of many conversations, when all of it was known.
+    rows: Option<(RowsOf, Arc<Rows>)>,
 }
+
+/// What the rows of a list depend on.
+#[derive(PartialEq, Eq)]
+pub struct RowsOf {
+    /// The state of the repository.
+    pub state: u64,
+    /// The branch of HEAD.
+    pub head: Option<RefName>,
+    /// When it was looked how the files lie.
+    pub stock: Option<Instant>,
+    /// Whether it is known what each session cost.
+    pub billed: bool,
+}
+
+/// What a file is to whoever looks at it without reading; none where it cannot be looked at.
+type Stamp = Option<FileStamp>;
 
 /// How the files that tools have left lie to a repository.
 pub struct Stock {
@@ -53,13 +75,36 @@ pub struct Stock {
     /// The sessions whose files are other than they were when they came in.
     pub grown: HashSet<RefName>,
     /// What each file was that was found to be as it came in.
-    stamps: HashMap<PathBuf, String>,
+    stamps: HashMap<PathBuf, Stamp>,
     /// The state of the repository that this is of.
     state: u64,
     since: Instant,
+    /// Whether nobody has looked yet.
+    is_unknown: bool,
 }
 
 impl Stock {
+    /// When it was looked; none where nobody did.
+    pub fn taken(&self) -> Option<Instant> {
+        (!self.is_unknown).then_some(self.since)
+    }
+
+    /// Whether this is how the files lie to the repository in this state.
+    pub fn is_of(&self, state: u64) -> bool {
+        !self.is_unknown && self.state == state
+    }
+
+    fn unknown(state: u64) -> Self {
+        Self {
+            unread: Vec::new(),
+            grown: HashSet::new(),
+            stamps: HashMap::new(),
+            state,
+            since: Instant::now(),
+            is_unknown: true,
+        }
+    }
+
     /// How these files lie now. One that is still as it came in `before` is not asked for again: so a thousand are
     /// looked at in milliseconds.
     fn of(
@@ -78,6 +123,7 @@ impl Stock {
                 stamps,
                 state,
                 since,
+                is_unknown: false,
             });
         };
         let known: HashMap<String, RefName> = ingest::followed_files(repo)?.into_iter().collect();
@@ -110,11 +156,35 @@ impl Stock {
             stamps,
             state,
             since,
+            is_unknown: false,
         })
     }
 }
 
 impl Ledger {
+    /// What was gathered, where nothing that it depends on is another one since.
+    pub fn gathered(&self, of: &RowsOf) -> Option<Arc<Rows>> {
+        let known = self.known();
+        let rows = known.rows.as_ref().filter(|(own, _)| own == of);
+        rows.map(|(_, rows)| Arc::clone(rows))
+    }
+
+    /// Keeps what was gathered.
+    pub fn gather(&self, of: RowsOf, rows: &Arc<Rows>) {
+        self.known().rows = Some((of, Arc::clone(rows)));
+    }
+
+    /// How the files lay when it was last looked; how they lie now is found out behind the requests.
+    pub fn stock_behind(&self, state: u64) -> Arc<Stock> {
+        let known = self.known().stock.clone();
+        match &known {
+            Some(stock) if stock.is_of(state) && stock.since.elapsed() < FRESH => {}
+            Some(stock) if stock.is_of(state) => self.want_later(),
+            _ => self.want(),
+        }
+        known.unwrap_or_else(|| Arc::new(Stock::unknown(state)))
+    }
+
     /// What is known of these conversations. What is not known is worked out as far as there is time, and then behind
     /// the requests.
     pub fn overviews(
@@ -130,10 +200,22 @@ impl Ledger {
             tips.iter().map(one).collect()
         };
         let mut is_whole = true;
-        for (tip, found) in tips.iter().zip(&mut found) {
-            if found.is_some() {
-                continue;
-            }
+        let open = (0..tips.len()).filter(|at| found[*at].is_none());
+        let mut open: Vec<usize> = open.collect();
+        if open.len() > AT_FIRST {
+            // The list begins with those that were worked on last.
+            let newest = repo.newest_branches(AT_FIRST)?;
+            let newest: HashSet<RefName> = newest.into_iter().collect();
+            let is_newest = |at: &usize| {
+                tips[*at]
+                    .branch
+                    .as_ref()
+                    .is_some_and(|it| newest.contains(it))
+            };
+            open.sort_by_key(|at| !is_newest(at));
+        }
+        for at in open {
+            let tip = &tips[at];
             if since.elapsed() > AT_ONCE {
                 is_whole = false;
                 break;
@@ -142,7 +224,7 @@ impl Ledger {
             self.known()
                 .overviews
                 .insert(tip.clone(), Arc::clone(&overview));
-            *found = Some(overview);
+            found[at] = Some(overview);
         }
         if !is_whole {
             self.want();
@@ -288,16 +370,19 @@ impl Ledger {
         if self.known().billed_at == Some(state) {
             return Ok(());
         }
-        let mut by_session: HashMap<RefName, Vec<_>> = HashMap::new();
+        let mut bills: HashMap<RefName, Bill> = HashMap::new();
         for reply in repo.billed(None, prices)? {
-            if let Some(session) = &reply.session {
-                by_session.entry(session.clone()).or_default().push(reply);
+            let Some(session) = &reply.session else {
+                continue;
+            };
+            let bill = Bill::of([&reply]);
+            match bills.get_mut(session) {
+                Some(sum) => sum.plus(&bill),
+                None => drop(bills.insert(session.clone(), bill)),
             }
         }
-        let bills = by_session.into_iter();
-        let bills = bills.map(|(session, replies)| (session, Bill::of(&replies)));
         let mut known = self.known();
-        (known.bills, known.billed_at) = (Arc::new(bills.collect()), Some(state));
+        (known.bills, known.billed_at) = (Arc::new(bills), Some(state));
         Ok(())
     }
 }
@@ -310,6 +395,6 @@ pub fn state_of(tips: &[ConversationTip]) -> u64 {
 }
 
 /// What changes when a file does.
-fn stamp(file: &Path) -> String {
-    ingest::stamp(file).map_or_else(|_| String::new(), |stamp| format!("{stamp:?}"))
+fn stamp(file: &Path) -> Stamp {
+    ingest::stamp(file).ok()
 }

@@ -1,6 +1,6 @@
 //! The first page: all conversations by day, with filters, and what a search over all of them finds.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use tract::model::{Millis, call};
@@ -355,27 +355,27 @@ pub fn listed(tree: &Tree<'_>, is_dated: bool, calendar: &Calendar, app: &App) -
 
 /// What there is to choose from: the tools, models and directories of all conversations.
 fn choices(filters: &Filters<'_>, all: &[Row], app: &App) -> Vec<SessionFilter> {
-    let filter = |name, label, chosen: Option<&str>, own: &dyn Fn(&Row) -> Option<String>| {
-        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    let filter = |name, label, chosen: Option<&str>, own: fn(&Row) -> Option<&str>| {
+        let mut counts: HashMap<&str, u64> = HashMap::new();
         for value in all.iter().filter_map(own) {
             *counts.entry(value).or_default() += 1;
         }
         if let Some(chosen) = chosen {
-            counts.entry(chosen.to_owned()).or_default();
+            counts.entry(chosen).or_default();
         }
-        let mut most: Vec<(String, u64)> = counts.into_iter().collect();
+        let mut most: Vec<(&str, u64)> = counts.into_iter().collect();
         most.sort_by_key(|(value, count)| {
-            (Some(value.as_str()) != chosen, std::cmp::Reverse(*count))
+            (Some(*value) != chosen, std::cmp::Reverse(*count), *value)
         });
         most.truncate(CHOICES);
         most.sort();
-        let choice = |(value, count): (String, u64)| Choice {
+        let choice = |(value, count): (&str, u64)| Choice {
             shown: match name {
-                "dir" => format!("{} ({})", shown_directory(&value, app), grouped(count)),
+                "dir" => format!("{} ({})", shown_directory(value, app), grouped(count)),
                 _ => format!("{value} ({})", grouped(count)),
             },
-            is_chosen: chosen == Some(value.as_str()),
-            value,
+            is_chosen: chosen == Some(value),
+            value: value.to_owned(),
         };
         SessionFilter {
             name,
@@ -384,10 +384,10 @@ fn choices(filters: &Filters<'_>, all: &[Row], app: &App) -> Vec<SessionFilter> 
         }
     };
     vec![
-        filter("tool", "Tool", filters.tool, &|row| row.tool.clone()),
-        filter("model", "Model", filters.model, &|row| row.model.clone()),
-        filter("dir", "Directory", filters.directory, &|row| {
-            row.directory.clone()
+        filter("tool", "Tool", filters.tool, |row| row.tool.as_deref()),
+        filter("model", "Model", filters.model, |row| row.model.as_deref()),
+        filter("dir", "Directory", filters.directory, |row| {
+            row.directory.as_deref()
         }),
     ]
 }

@@ -2,105 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use tract::ingest::tool_dirs::SessionFile;
 use tract::model::{Millis, RefName};
 use tract::query::{ConversationTip, Overview};
 use tract::repo::Repo;
 
 use super::Site;
 use super::asked::id_of;
-use super::ledger::state_of;
+use super::ledger::{RowsOf, state_of};
+pub use super::row::{Kind, Row, Rows};
 use crate::cli::{App, Result};
-
-/// A conversation in a list.
-#[derive(Clone, Debug, Default)]
-pub struct Row {
-    /// What it is called in addresses.
-    pub id: String,
-    /// Its title, or how its first prompt begins; none while that is not known. Hostile until escaped.
-    pub title: Option<String>,
-    /// The tool that wrote it.
-    pub tool: Option<String>,
-    /// The model in force at its end. Hostile until escaped.
-    pub model: Option<String>,
-    /// The directory that it ran in. Hostile until escaped.
-    pub directory: Option<String>,
-    /// How many messages a model would be sent, and how many are hidden from it; none while that is not known.
-    pub messages: Option<(usize, usize)>,
-    /// The tokens of its context, as people read them.
-    pub tokens: Option<String>,
-    /// What it cost, as people read it.
-    pub cost: Option<String>,
-    /// The compactions that are active.
-    pub compactions: u64,
-    /// When it went on last.
-    pub last: Option<Millis>,
-    /// The id of what it belongs to, or was forked from.
-    pub parent: Option<String>,
-    /// What it is beside that and others.
-    pub kind: Kind,
-    /// The branch that ends there, where it has another name.
-    pub branch: Option<String>,
-    /// Whether HEAD is there.
-    pub is_head: bool,
-    /// Whether its file holds more than the repository.
-    pub has_grown: bool,
-}
-
-/// What a conversation is beside others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
-    /// A session.
-    #[default]
-    Session,
-    /// A session that goes on where another ends.
-    Resumed,
-    /// A session that goes on where another was once, which has gone on since.
-    Fork,
-    /// A sub-agent of a session.
-    Agent,
-    /// A path that a session has left.
-    Left,
-    /// A branch with commits of its own.
-    Branch,
-    /// A session that nobody imported.
-    File,
-}
-
-impl Kind {
-    /// What a list calls it, where it is no session by itself.
-    pub const fn mark(self) -> Option<&'static str> {
-        match self {
-            Self::Session => None,
-            Self::Resumed => Some("resumed"),
-            Self::Fork => Some("fork"),
-            Self::Agent => Some("sub-agent"),
-            Self::Left => Some("path left"),
-            Self::Branch => Some("branch"),
-            Self::File => Some("not imported"),
-        }
-    }
-
-    /// Whether lists count it.
-    pub const fn is_session(self) -> bool {
-        matches!(
-            self,
-            Self::Session | Self::Resumed | Self::Fork | Self::File
-        )
-    }
-}
-
-/// All of them, and whether something of it is still being worked out.
-pub struct Rows {
-    /// The newest first.
-    pub rows: Vec<Row>,
-    /// Whether it will say more soon.
-    pub is_pending: bool,
-    /// The files of sessions that nobody imported, the newest first.
-    pub unread: Vec<SessionFile>,
-}
 
 /// What a conversation of this name is called: its title, or how its first prompt begins. Hostile until escaped.
 pub fn title_of(overview: &Overview, name: &RefName) -> String {
@@ -109,22 +22,54 @@ pub fn title_of(overview: &Overview, name: &RefName) -> String {
     title.unwrap_or_else(|| id_of(name))
 }
 
+/// From how many conversations on they are gathered once, and again when anything is another one.
+const MANY: usize = if cfg!(debug_assertions) { 16 } else { 2_000 };
+
 /// Gathers them.
-pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Rows> {
-    let mut all = Rows {
-        rows: Vec::new(),
-        is_pending: false,
-        unread: Vec::new(),
-    };
+pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Arc<Rows>> {
     let tips = match repo {
         Some(repo) => repo.conversations()?,
         None => Vec::new(),
     };
     let state = state_of(&tips);
-    let stock = site.ledger().stock(|| site.files(app), repo, state)?;
-    if let Some(repo) = repo {
-        kept(site, app, (repo, &tips), &stock.grown, &mut all)?;
+    let stock = match tips.len() < MANY {
+        true => site.ledger().stock(|| site.files(app), repo, state)?,
+        false => site.ledger().stock_behind(state),
+    };
+    let head = match repo {
+        Some(repo) => repo.head(&app.on()?)?.branch().cloned(),
+        None => None,
+    };
+    let of = RowsOf {
+        state,
+        head,
+        stock: stock.taken(),
+        billed: site.ledger().bills(state).1,
+    };
+    if tips.len() >= MANY
+        && let Some(rows) = site.ledger().gathered(&of)
+    {
+        return Ok(rows);
     }
+    let mut all = Rows {
+        rows: Vec::new(),
+        is_pending: !stock.is_of(state),
+        unread: Vec::new(),
+    };
+    if let Some(repo) = repo {
+        kept(
+            site,
+            app,
+            (repo, &tips),
+            (&stock.grown, of.head.as_ref()),
+            &mut all,
+        )?;
+    }
+    // What came in since is no file that nobody imported.
+    let imported: HashSet<String> = match stock.is_of(state) {
+        true => HashSet::new(),
+        false => all.rows.iter().map(|row| row.id.clone()).collect(),
+    };
     for file in &stock.unread {
         let (found, is_known) = site.ledger().file(file);
         all.is_pending |= !is_known;
@@ -135,6 +80,10 @@ pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Rows> {
         };
         // A file that nobody can read, or that is still to be read, has no other name.
         let Some(id) = id else { continue };
+        let id = format!("{}/{id}", file.format.name);
+        if imported.contains(&id) {
+            continue;
+        }
         let found = found.as_deref();
         let title = found.map(|found| {
             let title = found.title.clone().or_else(|| found.prompt.clone());
@@ -142,7 +91,7 @@ pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Rows> {
         });
         let unread = is_known && found.is_none();
         all.rows.push(Row {
-            id: format!("{}/{id}", file.format.name),
+            id,
             title: title.or_else(|| unread.then(|| "(cannot be read)".to_owned())),
             tool: Some(file.format.name.to_owned()),
             directory: found.and_then(|found| found.cwd.clone()),
@@ -158,6 +107,10 @@ pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Rows> {
     }
     all.rows.sort_by_key(|row| std::cmp::Reverse(row.last));
     all.unread.clone_from(&stock.unread);
+    let all = Arc::new(all);
+    if !all.is_pending && tips.len() >= MANY {
+        site.ledger().gather(of, &all);
+    }
     Ok(all)
 }
 
@@ -165,13 +118,12 @@ fn kept(
     site: &Site,
     app: &App,
     (repo, tips): (&Repo, &[ConversationTip]),
-    grown: &HashSet<RefName>,
+    (grown, head): (&HashSet<RefName>, Option<&RefName>),
     all: &mut Rows,
 ) -> Result<()> {
     let overviews = site.ledger().overviews(repo, tips, app.encoding(repo)?)?;
     let (bills, is_billed) = site.ledger().bills(state_of(tips));
     all.is_pending |= !is_billed;
-    let head = repo.head(&app.on()?)?;
     let names = tips.iter().map(|tip| (tip.name.as_str(), &tip.name));
     let names: HashMap<&str, &RefName> = names.collect();
     for (tip, overview) in tips.iter().zip(overviews) {
@@ -210,7 +162,7 @@ fn kept(
             last: about.and_then(|about| about.last),
             parent: above.or(parent).map(|name| id_of(&name)),
             kind,
-            is_head: head.branch().is_some() && head.branch() == tip.branch.as_ref(),
+            is_head: head.is_some() && head == tip.branch.as_ref(),
             branch,
             has_grown: grown.contains(&tip.name),
         });

@@ -29,6 +29,7 @@ mod part;
 mod places;
 mod reflog;
 mod request;
+mod row;
 mod server;
 mod session;
 mod shelf;

@@ -66,7 +66,7 @@ pub fn write(folder: &Path, force: bool, flags: &leaks::SharedFlags, app: &mut A
     let bar = progress::bar(app, "[{bar:30}] {pos} of {len} pages");
     bar.set_length(tips.len() as u64 + 1);
     tend::fill(&site, &quiet, &repo)?;
-    let mut listed = rows(&site, &quiet, Some(&repo))?.rows;
+    let mut listed = rows(&site, &quiet, Some(&repo))?.rows.clone();
     listed.retain(|row| row.kind != Kind::File);
     let mut redacted = SecretCounts::new();
     let mut search = Search {

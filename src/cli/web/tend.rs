@@ -18,13 +18,21 @@ pub fn tend(site: &Site) {
 }
 
 fn work(site: &Site, app: &App) -> Result<()> {
-    let repo = site.repo(app)?;
+    let (repo, ledger) = (site.repo(app)?, site.ledger());
+    let tips = match &repo {
+        Some(repo) => repo.conversations()?,
+        None => Vec::new(),
+    };
+    // Of many conversations a list has waited for this least.
+    let mut stock = ledger.take_stock(&site.files(app)?, repo.as_deref(), state_of(&tips))?;
+    drop(tips);
     let state = match &repo {
         Some(repo) => look_over(site, app, repo)?,
         None => state_of(&[]),
     };
-    let ledger = site.ledger();
-    let stock = ledger.take_stock(&site.files(app)?, repo.as_deref(), state)?;
+    if !stock.is_of(state) {
+        stock = ledger.take_stock(&site.files(app)?, repo.as_deref(), state)?;
+    }
     ledger.look_into(&stock.unread, &|| site.is_over());
     match &repo {
         Some(repo) => bill(site, app, repo, state),

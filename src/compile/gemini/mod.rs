@@ -13,9 +13,11 @@ mod settings;
 mod tests;
 
 use std::borrow::Cow;
+use std::mem;
 
-use crate::compile::body::Body;
+use crate::compile::body::{Body, Payload};
 use crate::compile::ids::{IdRule, Ids};
+use crate::compile::open::Open;
 use crate::compile::repair::{Item, Piece, Spoken, arrange};
 use crate::compile::turn::OPENING_LINE;
 use crate::model::{Message, Part, Role};
@@ -26,18 +28,9 @@ use crate::wire::gemini::{
 use crate::wire::json::push_list;
 use crate::wire::name::ToolNames;
 use crate::wire::responses::in_words;
-use crate::wire::{Repair, Repairs};
+use crate::wire::{Repair, Repairs, attached, bridged};
 
 pub(super) use settings::{Placed, is_response_format, placed, tool_config};
-
-/// How the request is written.
-pub(super) struct Form<'a> {
-    /// The keys before `systemInstruction`, each with a comma after it.
-    pub(super) head: &'a str,
-    /// Whether it is of a session of Gemini CLI, which puts the word for a missing signature into the first reply that calls and
-    /// into those behind the newest prompt, and what a tool said into `output`.
-    pub(super) is_of_client: bool,
-}
 
 /// One entry of `contents`.
 struct Content {
@@ -63,114 +56,209 @@ impl Made {
     }
 }
 
-/// Writes the request, and says how many calls go with the word for a missing signature.
-pub(super) fn write(messages: &[Message], form: &Form<'_>, repairs: &mut Repairs) -> (Body, usize) {
-    let messages = messages.iter().map(|one| in_words(Cow::Borrowed(one)));
-    let messages: Vec<Cow<'_, Message>> = messages.collect();
-    let leading = messages.iter().take_while(|one| one.role.is_system());
-    let leading = leading.count();
-    let (mut ids, rule) = (Ids::default(), IdRule::UniqueInMessage);
-    let (mut system, mut contents) = (Vec::new(), Vec::<Content>::new());
-    // The calls of the reply that is answered next, with the names that they are sent by.
-    let mut called = Vec::new();
-    for item in arrange(&messages, 0, rule, &mut ids, repairs) {
-        match item {
-            Item::Spoken(spoken) if spoken.number <= leading => {
-                system.extend(said(&spoken, repairs));
-            }
-            Item::Spoken(spoken) if spoken.role == Role::Assistant => {
-                let reply = Reply::of(&spoken, form, repairs);
-                called = reply.names;
-                extend(&mut contents, true, reply.parts, false);
-            }
-            Item::Spoken(spoken) => {
-                let parts = said(&spoken, repairs);
-                if spoken.role.is_system() && !parts.is_empty() {
-                    repairs.add(Repair::SystemInPlace, spoken.number);
-                }
-                let parts = parts.into_iter().map(Made::plain).collect();
-                extend(&mut contents, false, parts, true);
-            }
-            Item::Answers(answers) => {
-                for answer in answers {
-                    let name = called.iter().find(|(id, _)| *id == answer.id);
-                    let given = Given {
-                        id: &answer.id,
-                        function: name.map_or("", |(_, name)| name),
-                        content: answer.content,
-                        is_error: answer.is_error,
-                        as_client: form.is_of_client,
-                    };
-                    let parts = given_parts(&given, answer.number, repairs).into_iter();
-                    extend(
-                        &mut contents,
-                        false,
-                        parts.map(Made::plain).collect(),
-                        false,
-                    );
-                }
-            }
-        }
-    }
-    if contents.first().is_some_and(|first| first.is_model) {
-        repairs.add(Repair::OpeningLine, leading + 1);
-        let opening = Content {
-            is_model: false,
-            parts: vec![Made::plain(text_part(OPENING_LINE, None))],
-            has_words: true,
-        };
-        contents.insert(0, opening);
-    }
-    written(&system, &contents, form)
+/// A request in the making. What is settled is written at once: where no call is open, no later message changes what stands
+/// before, but for the content that may go on. Held are the messages since then; in the client's form, where the word for a missing
+/// signature moves with each prompt, all of them.
+pub(super) struct Writer<'a> {
+    /// Whether it is of a session of Gemini CLI, which puts the word for a missing signature into the first reply that calls and
+    /// into those behind the newest prompt, and what a tool said into `output`.
+    is_of_client: bool,
+    pub(super) payload: Payload,
+    stable_bytes: usize,
+    /// Whether no message but the system's came yet, and how many of those.
+    is_leading: bool,
+    leading: usize,
+    system: Vec<String>,
+    /// What is not written yet.
+    contents: Vec<Content>,
+    has_contents: bool,
+    /// How many calls go with the word for a missing signature.
+    unsealed: usize,
+    /// How many messages came before those that are held.
+    settled: usize,
+    pub(super) held: Vec<Cow<'a, Message>>,
+    pub(super) open: Open,
+    ids: Ids,
 }
 
-fn written(system: &[String], contents: &[Content], form: &Form<'_>) -> (Body, usize) {
-    let mut payload = format!("{{{}", form.head);
-    let mut stable_bytes = payload.len();
-    if !system.is_empty() {
-        payload.push_str(r#""systemInstruction":{"parts":["#);
-        push_list(&mut payload, system);
-        stable_bytes = payload.len();
-        payload.push_str("]},");
+impl<'a> Writer<'a> {
+    /// `head` are the keys before `systemInstruction`, each with a comma after it.
+    pub(super) fn new(head: &str) -> Self {
+        let payload = Payload::of(format!("{{{head}"));
+        Self {
+            is_of_client: false,
+            stable_bytes: payload.len(),
+            payload,
+            is_leading: true,
+            leading: 0,
+            system: Vec::new(),
+            contents: Vec::new(),
+            has_contents: false,
+            unsealed: 0,
+            settled: 0,
+            held: Vec::new(),
+            open: Open::default(),
+            ids: Ids::default(),
+        }
     }
-    payload.push_str(r#""contents":["#);
-    // Where Gemini CLI puts the word, the second of which moves with each prompt.
-    let unsealed_in = |one: &Content| one.parts.iter().any(|part| part.unsealed.is_some());
-    let first = contents.iter().position(unsealed_in);
-    let newest = contents.iter().rposition(|one| one.has_words);
-    let (mut unsealed, mut moves) = (0, None);
-    for (at, content) in contents.iter().enumerate() {
-        payload.push_str(if at == 0 { "" } else { "," });
-        let role = if content.is_model { "model" } else { "user" };
-        payload.extend([r#"{"role":""#, role, r#"","parts":["#]);
-        let is_recent = newest.is_some_and(|newest| newest <= at);
-        let has_word = !form.is_of_client || is_recent || first == Some(at);
-        for (index, part) in content.parts.iter().enumerate() {
-            payload.push_str(if index == 0 { "" } else { "," });
-            match &part.unsealed {
-                Some(other) if has_word => {
-                    unsealed += 1;
-                    if first != Some(at) {
-                        moves.get_or_insert(payload.len());
-                    }
-                    payload.push_str(other);
+
+    /// Has it be in the form of Gemini CLI.
+    pub(super) fn as_client(&mut self) {
+        self.is_of_client = true;
+    }
+
+    /// The next message.
+    pub(super) fn add(&mut self, message: Cow<'a, Message>, repairs: &mut Repairs) {
+        let message = bridged::without(message);
+        let message = match message.is_attached() {
+            true => Cow::Owned(attached::plain(&message).into_owned()),
+            false => message,
+        };
+        let message = in_words(message);
+        if self.open.ends_before(&message) && !self.is_of_client {
+            self.settle(repairs);
+        }
+        self.is_leading &= message.role.is_system();
+        self.leading += usize::from(self.is_leading);
+        self.open.add(&message);
+        self.held.push(message);
+        if self.open.is_settled() && !self.is_of_client {
+            self.settle(repairs);
+            let ready = self.contents.len().saturating_sub(1);
+            self.write(ready);
+        }
+    }
+
+    /// Makes contents of what is held.
+    fn settle(&mut self, repairs: &mut Repairs) {
+        let held = mem::take(&mut self.held);
+        let contents = &mut self.contents;
+        // The calls of the reply that is answered next, with the names that they are sent by.
+        let mut called = Vec::new();
+        let rule = IdRule::UniqueInMessage;
+        for item in arrange(&held, self.settled, rule, &mut self.ids, repairs) {
+            match item {
+                Item::Spoken(spoken) if spoken.number <= self.leading => {
+                    self.system.extend(said(&spoken, repairs));
                 }
-                _ => payload.push_str(&part.json),
+                Item::Spoken(spoken) if spoken.role == Role::Assistant => {
+                    let reply = Reply::of(&spoken, self.is_of_client, repairs);
+                    called = reply.names;
+                    extend(contents, true, reply.parts, false);
+                }
+                Item::Spoken(spoken) => {
+                    let parts = said(&spoken, repairs);
+                    if spoken.role.is_system() && !parts.is_empty() {
+                        repairs.add(Repair::SystemInPlace, spoken.number);
+                    }
+                    let parts = parts.into_iter().map(Made::plain).collect();
+                    extend(contents, false, parts, true);
+                }
+                Item::Answers(answers) => {
+                    for answer in answers {
+                        let name = called.iter().find(|(id, _)| *id == answer.id);
+                        let given = Given {
+                            id: &answer.id,
+                            function: name.map_or("", |(_, name)| name),
+                            content: answer.content,
+                            is_error: answer.is_error,
+                            as_client: self.is_of_client,
+                        };
+                        let parts = given_parts(&given, answer.number, repairs).into_iter();
+                        extend(contents, false, parts.map(Made::plain).collect(), false);
+                    }
+                }
             }
         }
-        stable_bytes = payload.len();
-        payload.push_str("]}");
+        let is_reply = |first: &Content| first.is_model;
+        if !self.has_contents && self.contents.first().is_some_and(is_reply) {
+            repairs.add(Repair::OpeningLine, self.leading + 1);
+            let opening = Content {
+                is_model: false,
+                parts: vec![Made::plain(text_part(OPENING_LINE, None))],
+                has_words: true,
+            };
+            self.contents.insert(0, opening);
+        }
+        self.settled += held.len();
+        self.open.settle();
     }
-    payload.push_str("]}");
-    if form.is_of_client {
-        stable_bytes = moves.map_or(stable_bytes, |moves| moves.min(stable_bytes));
+
+    /// Writes what stands before the contents.
+    fn begin(&mut self) {
+        if mem::replace(&mut self.has_contents, true) {
+            return;
+        }
+        if !self.system.is_empty() {
+            let mut system = String::new();
+            push_list(&mut system, &self.system);
+            self.payload
+                .extend([r#""systemInstruction":{"parts":["#, &system]);
+            self.stable_bytes = self.payload.len();
+            self.payload.push_str("]},");
+        }
+        self.payload.push_str(r#""contents":["#);
     }
-    let body = Body {
-        payload,
-        stable_bytes,
-        nothing_to_send: contents.is_empty(),
-    };
-    (body, unsealed)
+
+    /// Writes so many contents.
+    fn write(&mut self, count: usize) {
+        if count == 0 {
+            return;
+        }
+        let mut is_first = !self.has_contents;
+        self.begin();
+        let payload = &mut self.payload;
+        // Where Gemini CLI puts the word, the second of which moves with each prompt.
+        let unsealed_in = |one: &Content| one.parts.iter().any(|part| part.unsealed.is_some());
+        let first = self.contents.iter().position(unsealed_in);
+        let newest = self.contents.iter().rposition(|one| one.has_words);
+        let mut moves = None;
+        for (at, content) in self.contents.drain(..count).enumerate() {
+            payload.push_str(if mem::replace(&mut is_first, false) {
+                ""
+            } else {
+                ","
+            });
+            let role = if content.is_model { "model" } else { "user" };
+            payload.extend([r#"{"role":""#, role, r#"","parts":["#]);
+            let is_recent = newest.is_some_and(|newest| newest <= at);
+            let has_word = !self.is_of_client || is_recent || first == Some(at);
+            for (index, part) in content.parts.iter().enumerate() {
+                payload.push_str(if index == 0 { "" } else { "," });
+                match &part.unsealed {
+                    Some(other) if has_word => {
+                        self.unsealed += 1;
+                        if first != Some(at) {
+                            moves.get_or_insert(payload.len());
+                        }
+                        payload.push_str(other);
+                    }
+                    _ => payload.push_str(&part.json),
+                }
+            }
+            self.stable_bytes = payload.len();
+            payload.push_str("]}");
+        }
+        if self.is_of_client {
+            let moves = moves.unwrap_or(self.stable_bytes);
+            self.stable_bytes = self.stable_bytes.min(moves);
+        }
+    }
+
+    /// The request, and how many calls go with the word for a missing signature.
+    pub(super) fn finish(mut self, repairs: &mut Repairs) -> (Body, usize) {
+        self.settle(repairs);
+        let nothing_to_send = !self.has_contents && self.contents.is_empty();
+        self.write(self.contents.len());
+        self.begin();
+        self.payload.push_str("]}");
+        let body = Body {
+            payload: self.payload.into_text(),
+            stable_bytes: self.stable_bytes,
+            nothing_to_send,
+        };
+        (body, self.unsealed)
+    }
 }
 
 /// Appends parts to the last content if it is of the same voice, else begins one.
@@ -216,11 +304,11 @@ struct Reply<'a> {
 }
 
 impl<'a> Reply<'a> {
-    fn of(spoken: &Spoken<'a>, form: &Form<'_>, repairs: &mut Repairs) -> Self {
+    fn of(spoken: &Spoken<'a>, is_of_client: bool, repairs: &mut Repairs) -> Self {
         let (number, mut reply) = (spoken.number, Self::default());
         for piece in &spoken.pieces {
             match piece {
-                Piece::Part(part) => reply.part(part, number, form, repairs),
+                Piece::Part(part) => reply.part(part, number, is_of_client, repairs),
                 Piece::Call {
                     id,
                     name,
@@ -246,7 +334,7 @@ impl<'a> Reply<'a> {
         reply
     }
 
-    fn part(&mut self, part: &'a Part, number: usize, form: &Form<'_>, repairs: &mut Repairs) {
+    fn part(&mut self, part: &'a Part, number: usize, is_of_client: bool, repairs: &mut Repairs) {
         match part {
             Part::Text { text } if text.is_empty() => {}
             Part::Text { text } => {
@@ -263,7 +351,7 @@ impl<'a> Reply<'a> {
                     self.put_seal();
                 }
                 let mut thought = None;
-                if !text.is_empty() && form.is_of_client {
+                if !text.is_empty() && is_of_client {
                     repairs.add(Repair::Thinking, number);
                 } else if !text.is_empty() {
                     thought = Some((text.as_str(), self.parts.len()));

@@ -80,6 +80,52 @@ fn it_lists_by_day_what_is_here_and_what_could_be() {
 }
 
 #[test]
+fn a_list_of_many_says_what_one_of_few_says() {
+    // A program that is built for tests takes these for many.
+    let sandbox = Sandbox::with_messages(&[("user", "one"), ("assistant", "two")]);
+    for at in 0..30 {
+        sandbox.ok(&["branch", &format!("b{at:02}")]);
+    }
+    let prompts = ["Sort the invoices", "Sort the letters"];
+    for (number, said) in (1..).zip(prompts) {
+        session(
+            &sandbox,
+            &id(number),
+            "/srv/bank",
+            "claude-sonnet-4-5",
+            13,
+            said,
+        );
+    }
+    let served = Served::of(&sandbox, &[]);
+    let page = served.settled("");
+    assert!(page.contains("2 sessions, 2 not imported"), "{page}");
+    assert_eq!(listed(&page).len(), 33);
+    assert_eq!(served.settled(""), page);
+
+    // What comes in is listed once, and counted.
+    let file = sandbox
+        .home()
+        .join(".claude/projects/-srv-bank")
+        .join(id(1) + ".jsonl");
+    sandbox.ok(&["import", &file.to_string_lossy()]);
+    let both = [1, 2].map(|number| format!("s/claude-code/{}/", id(number)));
+    for page in [
+        served.get("?tool=claude-code").body,
+        served.settled("?tool=claude-code"),
+    ] {
+        let mut found = listed(&page);
+        found.sort();
+        assert_eq!(found, both);
+    }
+    assert!(served.settled("").contains("2 sessions, 1 not imported"));
+
+    // What is worked on is the first of all.
+    sandbox.ok(&["--on", "b12", "commit", "-r", "user", "-m", "three"]);
+    assert_eq!(listed(&served.settled(""))[0], "s/b12/");
+}
+
+#[test]
 fn it_is_narrowed_by_tool_model_directory_day_and_words() {
     let sandbox = Sandbox::new();
     session(
