@@ -55,5 +55,6 @@ aarch64-apple-darwin macosx_*arm64 darwin-arm64
 x86_64-apple-darwin macosx_*x86_64 darwin-x64
 x86_64-pc-windows-msvc win_amd64 win32-x64
 TABLE
-echo 'Each line that is not yes is made by the same script on a machine of that platform.'
+echo 'What is missing is made by the same script on a machine of that platform. For another Linux, dist/build.sh and dist/wheel.sh'
+echo 'make it here with --target, and dist/npm.sh takes the program.'
 exit $failed
