@@ -70,6 +70,8 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
             joined.take(head, &asked);
         }
     }
+    // Each context is read anew, one after the other.
+    drop(heard);
     let mut beside = Some((others, lone));
     for thread in joined.threads {
         let (others, lone) = beside.take().unwrap_or_default();

@@ -73,7 +73,6 @@ fn stored(
         size_bytes,
         updated: moment(thread, UPDATED),
         spawned_by: parent.map(str::to_owned),
-        ..StoredSession::default()
     })
 }
 
