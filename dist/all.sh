@@ -1,5 +1,6 @@
 #!/bin/sh
 # Makes all that a release has for this platform: the archive, the wheel and npm's packages, and says what is missing for others.
+# Exit status 1 if something that could be made here was not.
 #
 # usage: dist/all.sh [--binary FILE] [--url URL] [OUT]
 #   --binary FILE  take this program instead of building one
@@ -30,7 +31,12 @@ tar -C "$work" -xzf "$archive"
 file=tract
 case $archive in *windows*) file=tract.exe ;; esac
 program=$work/$(basename "$archive" .tar.gz)/$file
-"$here/wheel.sh" --program "$program" "$out" || echo 'no wheel was made' >&2
+failed=0
+"$here/wheel.sh" --program "$program" "$out" || {
+    # Without maturin there is none, and the table says so.
+    [ $? = 77 ] || failed=1
+    echo 'no wheel was made' >&2
+}
 if command -v npm >/dev/null; then
     "$here/npm.sh" "$out" "$(node -p '`${process.platform}-${process.arch}`')=$program"
 else
@@ -49,4 +55,6 @@ aarch64-apple-darwin macosx_*arm64 darwin-arm64
 x86_64-apple-darwin macosx_*x86_64 darwin-x64
 x86_64-pc-windows-msvc win_amd64 win32-x64
 TABLE
-echo 'Each line that is not yes is made by the same script on a machine of that platform.'
+echo 'What is missing is made by the same script on a machine of that platform. For another Linux, dist/build.sh and dist/wheel.sh'
+echo 'make it here with --target, and dist/npm.sh takes the program.'
+exit $failed

@@ -8,6 +8,7 @@
 #   OUT             the directory to write to; without it, target/dist-wheels
 # On Linux the extension module is linked by zig against an old C library (manylinux2014: glibc 2.17), where pip has zig for
 # this machine; without it the wheel is for systems as new as this one, and its name says so.
+# Exit status: 77 if pip cannot have maturin; another one that is not 0 if the wheel cannot be made.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -27,7 +28,7 @@ out=${out:-target/dist-wheels}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/env"
-"$work/env/bin/pip" install -q --disable-pip-version-check 'maturin>=1.9,<2'
+"$work/env/bin/pip" install -q --disable-pip-version-check 'maturin>=1.9,<2' || exit 77
 set -- build -q --locked --profile "$profile" -m python/Cargo.toml -o "$work/bare"
 [ -z "$target" ] || set -- "$@" --target "$target"
 if [ "$(uname -s)" = Linux ]; then

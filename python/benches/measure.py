@@ -1,6 +1,7 @@
 """Measures the Python package beside what it stands on.
 
     python benches/measure.py                                  LangGraph's SQLite saver and ours, in one run
+    python benches/measure.py --turns                          the first turns of threads, both savers in turn
     python benches/measure.py --rate PATH/commit_rate          commits in a second, beside the library's own
     python benches/measure.py --tract PATH/tract               compile of 10,000 messages, beside the program's
 
@@ -10,7 +11,9 @@ The figures mean something of a release build on a disk that is waited for.
 import argparse
 import json
 import pathlib
+import random
 import sqlite3
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -62,6 +65,43 @@ def checkpoints(count):
             print(name, json.dumps({**facts, "bytes": size(folder), "said_bytes": said}))
 
 
+def turns(count):
+    """The first ten turns of `count` threads of a graph of one node, with two messages of 350 bytes each, both savers in turn."""
+    from langchain_core.messages import AIMessage
+    from langgraph.checkpoint.sqlite import SqliteSaver
+    from langgraph.graph import START, MessagesState, StateGraph
+
+    from tract.langgraph import TractSaver
+
+    chance = random.Random(7)
+
+    def text():
+        return " ".join(f"w{chance.randrange(9999)}" for _ in range(60))
+
+    counted = {"input_tokens": 100, "output_tokens": 60, "total_tokens": 160}
+    builder = StateGraph(MessagesState)
+    builder.add_node("reply", lambda _: {"messages": [AIMessage(text(), usage_metadata=counted)]})
+    builder.add_edge(START, "reply")
+    with tempfile.TemporaryDirectory() as folder:
+        db = sqlite3.connect(f"{folder}/checkpoints.db", check_same_thread=False)
+        repo = tract.init(f"{folder}/talk")
+        savers = {"SqliteSaver": SqliteSaver(db), "TractSaver": TractSaver(repo)}
+        graphs = {name: builder.compile(checkpointer=saver) for name, saver in savers.items()}
+        taken = {name: [] for name in graphs}
+        for thread in range(count):
+            config = {"configurable": {"thread_id": str(thread)}}
+            for _ in range(10):
+                for name, graph in graphs.items():
+                    begin, work = time.perf_counter(), time.process_time()
+                    graph.invoke({"messages": [("user", text())]}, config, durability="sync")
+                    taken[name].append((time.perf_counter() - begin, time.process_time() - work))
+        repo.close()
+        db.close()
+    for name, both in taken.items():
+        wall, work = (round(statistics.median(one) * 1000, 1) for one in zip(*both))
+        print(name, json.dumps({"turns": len(both), "median_ms": wall, "median_cpu_ms": work}))
+
+
 def rate(program, count):
     """Commits in a second: the library's by a program of its own, and ours, one after the other, three times."""
     text = "some words " * 20
@@ -107,13 +147,16 @@ def main():
     asked = argparse.ArgumentParser()
     asked.add_argument("--rate")
     asked.add_argument("--tract")
+    asked.add_argument("--turns", action="store_true")
     asked.add_argument("--count", type=int)
     asked = asked.parse_args()
+    if asked.turns:
+        turns(asked.count or 30)
     if asked.rate:
         rate(asked.rate, asked.count or 1000)
     if asked.tract:
         compiling(asked.tract, asked.count or 10_000)
-    if not asked.rate and not asked.tract:
+    if not asked.rate and not asked.tract and not asked.turns:
         checkpoints(asked.count or 1000)
 
 

@@ -44,8 +44,24 @@ def test_a_piece_that_stands_there_is_told_by_its_place():
     pieces = [text, b"\x81" + text + b"\x00", text[5:40], text[:20] + b"!" + text[20:], b"short", bytes(range(256)), text]
     told = json.loads(json.dumps([said.packed(one) for one in pieces]))
     assert [heard.unpacked(one) for one in told] == pieces
-    assert [type(one) for one in told] == [str, str, list, list, str, str, list]
-    assert len(json.dumps(told[2:4])) < len(text) * 2
+    assert [type(one) for one in told] == [str, list, list, list, str, str, list]
+    assert len(json.dumps(told[1:4])) < len(text) * 2
+
+
+def test_a_text_is_said_once_whatever_changes_around_it():
+    said, heard = Pieces(), Pieces()
+    text = bytes(range(32, 127)) * 2
+    pieces = [b"\xc8\x01" + text + b"\xc0", b"\xc8\x02" + text + b"\xd9$id", text[:90] + b"!" + text[90:], text[40:] + b"?" + text[:40]]
+    told = json.loads(json.dumps([said.packed(one) for one in pieces]))
+    assert [heard.unpacked(one) for one in told] == pieces
+    assert len(json.dumps(told[1:])) < len(text)
+
+
+def test_what_older_logs_tell_is_read():
+    heard = Pieces()
+    text = b"What the Rhine carries in a dry summer, in words."
+    told = ["l" + text.decode(), [0, 5, 40], [1, 20, 29, "l!"]]
+    assert [heard.unpacked(one) for one in told] == [text, text[5:45], text[:20] + b"!" + text[20:]]
 
 
 def test_any_pieces_come_back():

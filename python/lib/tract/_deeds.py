@@ -28,6 +28,14 @@ def anew(deed: Callable[[], Done]) -> Done:
 def tip_of(branch: Repo) -> Optional[str]:
     """The newest commit of a branch, in a time that does not grow with the branch. None: the branch has none."""
     try:
+        # Where a branch went last is a row of its own; a log also says what is known of the commit.
+        moves = branch.reflog(f"refs/heads/{branch.branch_name}", limit=1).get("moves")
+        if moves:
+            return moves[0]["new"]
+    except TractError as error:
+        if error.kind != "unknown_revision":
+            raise
+    try:
         return branch.log(limit=1)["commits"][0]["hash"]
     except TractError as error:
         if error.kind != "empty_branch":

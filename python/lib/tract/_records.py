@@ -11,11 +11,15 @@ import json
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union
 
 
+# Bytes that are themselves in a JSON string, and how many more the others take there, as Latin-1 in UTF-8.
+_PLAIN_BYTES = bytes(byte for byte in range(0x20, 0x80) if byte not in b'"\\')
+_MORE_BYTES = [len(json.dumps(chr(byte), ensure_ascii=False).encode()) - 3 for byte in range(256)]
+
+
 def packed(data: bytes) -> str:
     """Bytes in a JSON string: as Latin-1, which is short and can be compressed, where most of them are text."""
-    text = data.decode("latin-1")
-    if len(json.dumps(text, ensure_ascii=False).encode()) * 3 <= len(data) * 4 + 6:
-        return "l" + text
+    if sum(map(_MORE_BYTES.__getitem__, data.translate(None, _PLAIN_BYTES))) * 3 <= len(data):
+        return "l" + data.decode("latin-1")
     return "b" + base64.b64encode(data).decode("ascii")
 
 
@@ -60,57 +64,102 @@ def same_bytes(one: bytes, other: bytes) -> int:
 _PIECE_BYTES = range(24, 1 << 16)
 # How many pieces are at hand.
 _PIECES = 8
+# Bytes that two pieces have in common are found where as many of them begin at a multiple of this.
+_BLOCK_BYTES = 12
+
+
+class _Piece:
+    """The bytes of a piece, its number, and where its blocks stand in it, once that was asked for."""
+
+    __slots__ = ("data", "number", "_blocks")
+
+    def __init__(self, data: bytes, number: int) -> None:
+        self.data, self.number = data, number
+        self._blocks: Optional[Dict[bytes, Tuple[int, int]]] = None
+
+    @property
+    def blocks(self) -> Dict[bytes, Tuple[int, int]]:
+        """The blocks, with the piece's number and where in it they stand."""
+        if self._blocks is None:
+            data, number = self.data, self.number
+            starts = range(0, len(data) - _BLOCK_BYTES + 1, _BLOCK_BYTES)
+            self._blocks = {data[start : start + _BLOCK_BYTES]: (number, start) for start in starts}
+        return self._blocks
 
 
 class Pieces:
-    """The newest pieces of a log, oldest first. What stands in one of them is told by its place.
+    """The newest pieces of a log, oldest first. What stands in them is told by its place.
 
-    A piece is a text, as `packed` makes it; or `[back, start, size]`, a part of the piece so far back; or `[back, keep, tail,
-    text]`, the first and last bytes of one, and what stands between them.
+    A piece is a text, as `packed` makes it; or `[back, start, size]`, a part of the piece so far back; or `[0, [...]]`, texts and
+    such parts in turn. Older logs have `[back, keep, tail, text]`: the first and last bytes of a piece, and what stands between.
     """
 
-    def __init__(self, recent: Sequence[bytes] = ()) -> None:
-        self.recent = list(recent)
+    def __init__(self, recent: Sequence[_Piece] = ()) -> None:
+        self._recent = list(recent)
 
     def draft(self) -> "Pieces":
         """The same, for records that may never be there."""
-        return Pieces(self.recent)
+        return Pieces(self._recent)
 
     def _put(self, data: bytes) -> None:
         if len(data) in _PIECE_BYTES:
-            self.recent.append(data)
-            del self.recent[:-_PIECES]
+            self._recent.append(_Piece(data, self._recent[-1].number + 1 if self._recent else 0))
+            del self._recent[:-_PIECES]
+
+    def _told(self, data: bytes) -> Optional[List[Any]]:
+        """The parts of a piece that stand in others, and what stands between them; none: nothing of it does."""
+        # Of a block that stands twice the newer place holds.
+        places: Dict[bytes, Tuple[int, int]] = {}
+        for piece in self._recent:
+            places.update(piece.blocks)
+        last = self._recent[-1].number
+        told: List[Any] = []
+        done = at = 0
+        while at <= len(data) - _BLOCK_BYTES:
+            found = places.get(data[at : at + _BLOCK_BYTES])
+            if found is None:
+                at += 1
+                continue
+            back, start = last - found[0], found[1]
+            old = self._recent[-1 - back].data
+            while at > done and start > 0 and data[at - 1] == old[start - 1]:
+                at, start = at - 1, start - 1
+            size = same_bytes(data[at:], old[start:])
+            if size in _PIECE_BYTES:
+                if at > done:
+                    told.append(packed(data[done:at]))
+                told.append([back, start, size])
+                done = at + size
+            at += size
+        if told and done < len(data):
+            told.append(packed(data[done:]))
+        return told or None
 
     def packed(self, data: bytes) -> Any:
         """The next piece."""
-        told: Any = None
-        if len(data) in _PIECE_BYTES:
-            most, best = 0, (0, 0, 0)
-            for back, old in enumerate(reversed(self.recent)):
-                start = old.find(data)
-                if start >= 0:
-                    told = [back, start, len(data)]
-                    break
-                keep = same_bytes(data, old)
-                left = min(len(data), len(old)) - keep
-                tail = same_bytes(data[len(data) - left :][::-1], old[len(old) - left :][::-1])
-                if keep + tail > most:
-                    most, best = keep + tail, (back, keep, tail)
-            if told is None and most in _PIECE_BYTES:
-                told = [*best, packed(data[best[1] : len(data) - best[2]])]
+        told = self._told(data) if self._recent and len(data) in _PIECE_BYTES else None
         self._put(data)
-        return packed(data) if told is None else told
+        if told is None:
+            return packed(data)
+        return told[0] if len(told) == 1 else [0, told]
+
+    def _part(self, told: Any) -> bytes:
+        """The bytes of a text, or of a part of another piece."""
+        if isinstance(told, str):
+            return unpacked(told)
+        back, start, size = told
+        return self._recent[-1 - back].data[start : start + size]
 
     def unpacked(self, told: Any) -> bytes:
         """The bytes of the next piece."""
-        if isinstance(told, str):
-            data = unpacked(told)
+        if isinstance(told, str) or len(told) == 3:
+            data = self._part(told)
+        elif len(told) == 2:
+            data = b"".join(map(self._part, told[1]))
         else:
-            old = self.recent[-1 - told[0]]
-            if len(told) == 3:
-                data = old[told[1] : told[1] + told[2]]
-            else:
-                data = old[: told[1]] + unpacked(told[3]) + (old[-told[2] :] if told[2] else b"")
+            back, keep, tail, text = told
+            old = self._recent[-1 - back].data
+            data = old[:keep] + unpacked(text) + (old[-tail:] if tail else b"")
         self._put(data)
         return data
 
@@ -127,6 +176,8 @@ def differences(base: Plain, value: Plain) -> Optional[List[List[Any]]]:
         was = base.get(key)
         if isinstance(now, dict) and isinstance(was, dict) and now.keys() >= was.keys():
             found += [[key, *one] for one in differences(was, now) or []]
+        elif type(now) is type(was) and type(now) in (str, int):
+            found += [] if now == was else [[key, now]]
         elif key not in base or json.dumps(was) != json.dumps(now):
             found.append([key, now])
     return found

@@ -72,6 +72,8 @@ UNDONE = "langgraph-undone/"
 _BLOCK = "langgraph"
 # How many threads are held in memory.
 _HELD = 64
+# So many digits of a commit's hash name it.
+_NAME_DIGITS = 16
 _UNKNOWN = object()
 
 
@@ -163,7 +165,8 @@ class TractSaver(BaseCheckpointSaver[int]):
             moves = [{"branch": TALK + end, "to": talk.tip, "expect": thread.talk or "none"}]
         made = at.commit(
             json={"role": "user", "content": [{"type": _BLOCK, **record}]},
-            expect=thread.tip or "none",
+            # A name is enough, and the log of operations keeps it.
+            expect=thread.tip[:_NAME_DIGITS] if thread.tip else "none",
             moves=moves or None,
             unbudgeted=True,
         )

@@ -73,7 +73,7 @@ pub(super) fn output(of: &Attributes<'_>) -> Option<Message> {
 
 /// The tools that were offered.
 pub(super) fn tools(of: &Attributes<'_>) -> Option<String> {
-    let list: List<'_> = decode(of.0.get("ai.prompt.tools").copied())?;
+    let list: List<'_> = decode(of.get("ai.prompt.tools"))?;
     let list: Vec<Text<'_>> = decode(list.values)?;
     let tools = list.iter().filter_map(|text| {
         let text = string(text.text)?;

@@ -39,8 +39,8 @@ impl Joined {
         let said = asked
             .input
             .iter()
-            .filter(|message| !message.role.is_system());
-        let now: Vec<ContentHash> = said.map(Message::hash).collect();
+            .filter(|said| !said.message.role.is_system());
+        let now: Vec<ContentHash> = said.map(|said| said.key).collect();
         let at = self.find(&head, &now).unwrap_or_else(|| {
             let thread = self.begin(&head);
             self.threads.push(thread);

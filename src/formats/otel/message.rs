@@ -3,10 +3,12 @@
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
+use super::heard::{Heard, told};
 use crate::formats::bodies::settle;
 use crate::formats::shared::head::Keys;
 use crate::formats::shared::parts::{self, said};
 use crate::formats::shared::remarks::Remarks;
+use crate::formats::shared::requests::Said;
 use crate::model::{Media, MediaSource, Message, Part, Role};
 use crate::wire::json::{
     Object, Raw, array, decode, is_object, is_true, quoted, string, text_or_json, tight, type_of,
@@ -31,26 +33,40 @@ lazy! {
 }
 
 /// The messages in a text: a list of them, or of the parts of instructions. None where it is neither, as one is
-/// that was cut.
-pub(super) fn listed(text: &str, notes: &mut Notes) -> Option<Vec<Message>> {
-    let list: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-    let records: Vec<(Record<'_>, &RawValue)> = list
-        .into_iter()
-        .filter_map(|raw| Some((decode(Some(raw))?, raw)))
-        .collect();
-    let is_instructions = records.iter().all(|(record, _)| record.role.is_none());
+/// that was cut. Those that are held are not read again.
+pub(super) fn listed(
+    text: &str,
+    mut heard: Option<&mut Heard>,
+    notes: &mut Notes,
+) -> Result<Option<Vec<Said>>, String> {
+    let Ok(list) = serde_json::from_str::<Vec<&RawValue>>(text) else {
+        return Ok(None);
+    };
+    let mut known = |raw: &RawValue| heard.as_mut()?.find(raw.get());
+    let found: Vec<Option<Vec<Said>>> = list.iter().map(|raw| known(raw)).collect();
+    let records = list.iter().zip(&found).filter(|(_, known)| known.is_none());
+    let records = records.filter_map(|(raw, _)| decode::<Record<'_>>(Some(raw)));
+    let is_instructions =
+        found.iter().all(Option::is_none) && records.into_iter().all(|it| it.role.is_none());
     if is_instructions {
-        let parts = records.iter().filter_map(|(_, raw)| part(raw, notes));
-        return Some(
-            parts::message(Role::System, parts.collect())
-                .into_iter()
-                .collect(),
-        );
+        let parts = list.into_iter().filter(|raw| is_object(raw.get()));
+        let parts = parts.filter_map(|raw| part(raw, notes)).collect();
+        let message = parts::message(Role::System, parts);
+        return told(message.into_iter().collect()).map(Some);
     }
-    let messages = records
-        .iter()
-        .flat_map(|(record, _)| messages_of(record, notes));
-    Some(messages.collect())
+    let mut said = Vec::with_capacity(list.len());
+    for (raw, known) in list.into_iter().zip(found) {
+        if let Some(known) = known {
+            said.extend(known);
+        } else if let Some(record) = decode(Some(raw)) {
+            let new = told(messages_of(&record, notes))?;
+            if let Some(heard) = &mut heard {
+                heard.hold(raw.get().to_owned(), new.clone());
+            }
+            said.extend(new);
+        }
+    }
+    Ok(Some(said))
 }
 
 /// Reads a message that stands alone.

@@ -14,6 +14,7 @@
 mod ai_sdk;
 mod attributes;
 mod flat;
+mod heard;
 mod history;
 mod joined;
 mod message;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
+use super::heard::Heard;
 use super::history::History;
 use super::joined::{Joined, Thread};
 use super::span::{Asked, Head, asked, head};
@@ -61,14 +62,16 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
         return sink.problem(Problem::new(0, "no span of a request to a model"));
     }
     heads.sort_by_key(|head| head.start);
-    let mut joined = Joined::default();
+    let (mut joined, mut heard) = (Joined::default(), Heard::default());
     for head in heads {
-        if let Some(asked) = read(input, head.place, &mut Notes::default(), &mut |reason| {
-            sink.problem(Problem::new(0, reason))
-        })? {
+        let notes = &mut Notes::default();
+        let mut problem = |reason| sink.problem(Problem::new(0, reason));
+        if let Some(asked) = read(input, head.place, &mut heard, notes, &mut problem)? {
             joined.take(head, &asked);
         }
     }
+    // Each context is read anew, one after the other.
+    drop(heard);
     let mut beside = Some((others, lone));
     for thread in joined.threads {
         let (others, lone) = beside.take().unwrap_or_default();
@@ -81,12 +84,13 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
 fn read(
     input: &dyn Input,
     place: Span,
+    heard: &mut Heard,
     notes: &mut Notes,
     problem: &mut dyn FnMut(String) -> Result<()>,
 ) -> Result<Option<Asked>> {
     let text = again(input, place)?;
     let raw = serde_json::from_str::<&RawValue>(&text).map_err(|error| error.to_string());
-    match raw.and_then(|raw| asked(raw, notes)) {
+    match raw.and_then(|raw| asked(raw, heard, notes)) {
         Ok(asked) => Ok(Some(asked)),
         Err(reason) => problem(reason).map(|()| None),
     }
@@ -179,9 +183,10 @@ fn tell(
     teller.open()?;
     let mut telling = Telling::new(teller);
     let (mut stated, mut is_silent, mut is_unrecorded) = (StatedUsage::default(), false, false);
+    let mut heard = Heard::default();
     for Head { place, .. } in thread.requests {
         let mut notes = std::mem::take(&mut telling.teller.notes);
-        let asked = read(input, place, &mut notes, &mut |_| Ok(()))?;
+        let asked = read(input, place, &mut heard, &mut notes, &mut |_| Ok(()))?;
         telling.teller.notes = notes;
         let Some(asked) = asked else { continue };
         for key in &asked.broken {
@@ -191,11 +196,7 @@ fn tell(
         if asked.input.is_empty() {
             is_unrecorded = true;
         } else {
-            let steps = asked
-                .input
-                .into_iter()
-                .map(|message| Step::append(message, place));
-            telling.request(steps.collect(), &asked.settings, place, asked.start)?;
+            telling.repeated_request(asked.input, &asked.settings, place, asked.start)?;
         }
         if let Some((model, usage)) = asked.model.as_ref().zip(asked.usage) {
             let model = serde_json::from_str(model).unwrap_or_else(|_| model.clone());

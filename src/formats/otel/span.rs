@@ -1,13 +1,17 @@
 //! One span: what its attributes say of a request to a model.
 
+use std::rc::Rc;
+
 use serde_json::value::RawValue;
 
 use super::ai_sdk;
 use super::attributes::Attributes;
 use super::flat;
+use super::heard::{Heard, told};
 use super::message;
-use crate::formats::bodies::{Body, settle};
+use crate::formats::bodies::Body;
 use crate::formats::shared::parts;
+use crate::formats::shared::requests::Said;
 use crate::model::{Message, Millis, Role, Settings, Span, Usage, base64, depth};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, array, decode, quoted, string, tight};
@@ -34,7 +38,7 @@ pub(super) struct Head {
 /// What a span that asks a model says.
 #[derive(Default)]
 pub(super) struct Asked {
-    pub(super) input: Vec<Message>,
+    pub(super) input: Vec<Said>,
     /// The reply; of several the first.
     pub(super) reply: Option<Message>,
     pub(super) settings: Settings,
@@ -91,8 +95,8 @@ pub(super) fn head(raw: &RawValue, place: Span) -> Result<Result<Head, Other>, S
     }))
 }
 
-/// Reads what was asked and answered.
-pub(super) fn asked(raw: &RawValue, notes: &mut Notes) -> Result<Asked, String> {
+/// Reads what was asked and answered. What is held of earlier requests is not read again.
+pub(super) fn asked(raw: &RawValue, heard: &mut Heard, notes: &mut Notes) -> Result<Asked, String> {
     let record: Record<'_> =
         serde_json::from_str(raw.get()).map_err(|error| format!("a span: {error}"))?;
     let of = Attributes::of(record.attributes);
@@ -102,41 +106,43 @@ pub(super) fn asked(raw: &RawValue, notes: &mut Notes) -> Result<Asked, String> 
         usage: usage(&of),
         ..Asked::default()
     };
-    let mut listed = |key: &'static str| {
-        let text = of.text(key)?;
-        let found = message::listed(&text, notes);
+    let mut listed = |key: &'static str, heard: Option<&mut Heard>| {
+        let Some(text) = of.text(key) else {
+            return Ok(None);
+        };
+        let found = message::listed(&text, heard, notes)?;
         if found.is_none() {
             asked.broken.push(key);
         }
-        found
+        Ok::<_, String>(found)
     };
-    let instructions = listed("gen_ai.system_instructions");
-    let input = listed("gen_ai.input.messages");
-    let output = listed("gen_ai.output.messages");
+    let instructions = listed("gen_ai.system_instructions", None)?;
+    let input = listed("gen_ai.input.messages", Some(heard))?;
+    // No request repeats a reply as it was told there, with why it ended.
+    let output = listed("gen_ai.output.messages", None)?;
     let is_of_conventions = input.is_some() || output.is_some();
     let mut output = output.unwrap_or_default();
     if is_of_conventions {
         asked.input = instructions.into_iter().chain(input).flatten().collect();
     } else if let Some(prompt) = of.text("ai.prompt.messages") {
         match ai_sdk::input(&prompt, notes) {
-            Some(input) => asked.input = input,
+            Some(input) => asked.input = told(input)?,
             None => asked.broken.push("ai.prompt.messages"),
         }
-        output.extend(ai_sdk::output(&of));
+        output.extend(told(ai_sdk::output(&of).into_iter().collect())?);
     } else {
         let whole = of.text("input.value").and_then(|body| request(&body));
-        (asked.input, asked.settings) = match whole {
+        let (input, settings) = match whole {
             Some(found) => found,
             None => (flat::messages(&of, &flat::INPUT, notes), Settings::new()),
         };
-        output = flat::messages(&of, &flat::OUTPUT, notes);
+        (asked.input, asked.settings) = (told(input)?, settings);
+        output = told(flat::messages(&of, &flat::OUTPUT, notes))?;
     }
-    asked.reply = output
+    let reply = output
         .into_iter()
-        .find(|message| message.role == Role::Assistant);
-    let all = asked.input.iter_mut().chain(&mut asked.reply);
-    all.flat_map(|message| &mut message.parts).for_each(settle);
-    parts::checked(asked.input.iter().chain(&asked.reply))?;
+        .find(|said| said.message.role == Role::Assistant);
+    asked.reply = reply.map(|said| Rc::unwrap_or_clone(said.message));
     let model = of.first(&["gen_ai.request.model", "llm.model_name"]);
     asked.model = of
         .text("gen_ai.response.model")
@@ -148,18 +154,16 @@ pub(super) fn asked(raw: &RawValue, notes: &mut Notes) -> Result<Asked, String> 
         .and_then(|text| tools(&text))
         .or_else(|| ai_sdk::tools(&of));
     let tools = tools.map(|tools| ("tools".to_owned(), tools));
-    asked.settings.extend(model.into_iter().chain(tools));
-    for (key, name) in [
-        ("temperature", "temperature"),
-        ("top_p", "top_p"),
-        ("max_tokens", "max_tokens"),
-    ] {
-        let raw = of.0.get(&format!("gen_ai.request.{key}"));
-        let number = raw.map(|raw| raw.get().trim_matches('"').to_owned());
-        let number = number.filter(|it| it.parse::<f64>().is_ok());
-        asked
-            .settings
-            .extend(number.map(|number| (name.to_owned(), number)));
+    let numbers = ["temperature", "top_p", "max_tokens"].into_iter();
+    let numbers = numbers.filter_map(|key| {
+        let raw = of.get(&format!("gen_ai.request.{key}"))?;
+        let number = raw.get().trim_matches('"');
+        let is_number = number.parse::<f64>().is_ok();
+        is_number.then(|| (key.to_owned(), number.to_owned()))
+    });
+    // What the request itself says holds: OpenInference calls the model by the name that the reply has.
+    for (key, value) in model.into_iter().chain(tools).chain(numbers) {
+        asked.settings.entry(key).or_insert(value);
     }
     Ok(asked)
 }

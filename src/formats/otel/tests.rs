@@ -257,6 +257,27 @@ fn what_goes_on_from_another_trace_is_the_same_session() {
 }
 
 #[test]
+fn a_request_that_failed_and_was_sent_again_is_one() {
+    let body = json!({"model": "miller", "messages": [{"role": "user", "content": "Grind."}]});
+    // OpenInference tells the model as the reply names it, once there is one.
+    let asked = |start: u64, model: &str, reply: &str| {
+        let of = json!({
+            "openinference.span.kind": "LLM", "session.id": "s-1", "llm.model_name": model,
+            "input.value": body.to_string(), "llm.output_messages.0.message.role": reply,
+            "llm.output_messages.0.message.content": "Ground.",
+        });
+        span("t-1", start, &of)
+    };
+    let spans = [asked(1, "", ""), asked(2, "miller-2026", "assistant")];
+    let told = read(&OTEL, &trace(&spans));
+    let session = &told.sessions[0];
+    assert_eq!(session.said(), ["user: Grind.", "assistant: Ground."]);
+    assert_eq!(session.end.other_records["request sent again"], 1);
+    assert_eq!(session.steps[0].settings["model"], "\"miller\"");
+    assert_eq!(session.steps[1].settings["model"], "\"miller-2026\"");
+}
+
+#[test]
 fn what_is_not_recorded_is_said_to_be_missing_and_its_tokens_are_counted() {
     let counted = json!({"gen_ai.operation.name": "chat", "gen_ai.request.model": "m",
         "gen_ai.usage.input_tokens": 7, "gen_ai.usage.output_tokens": 2});

@@ -14,6 +14,7 @@ use std::io::Write;
 
 use serde_json::value::RawValue;
 
+use super::heard::Heard;
 use super::message::{self, CUT};
 use super::span::{asked, head};
 use crate::error::{Error, Result};
@@ -208,10 +209,10 @@ impl<'m> Trace<'m> {
             return None;
         };
         let raw: &RawValue = serde_json::from_str(record).ok()?;
-        let asked = asked(raw, &mut Notes::default()).ok()?;
+        let asked = asked(raw, &mut Heard::default(), &mut Notes::default()).ok()?;
         let input = self.messages[..at].iter().map(|it| &it.message);
-        let is_same = asked.input.iter().eq(input)
-            && asked.reply.as_ref() == Some(&self.messages[at].message);
+        let sent = asked.input.iter().map(|said| &*said.message);
+        let is_same = sent.eq(input) && asked.reply.as_ref() == Some(&self.messages[at].message);
         is_same.then_some(record)
     }
 

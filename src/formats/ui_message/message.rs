@@ -100,9 +100,12 @@ pub(super) fn read(raw: &RawValue, notes: &mut Notes) -> Result<Messages, String
     if !steps.is_spoken {
         steps.say(said(record.content).map(Part::text), None);
     }
+    // Mastra keeps a file of the parts once more as an attachment.
     for raw in attached {
         let block: Block<'_> = decode(Some(raw)).unwrap_or_default();
-        steps.say(file(&block), None);
+        if said(block.url).is_none_or(|url| !steps.files.contains(&url)) {
+            steps.say(file(&block), None);
+        }
     }
     steps.end();
     let Steps {
@@ -193,6 +196,8 @@ struct Steps {
     step: Option<String>,
     /// Whether anything but calls, thoughts and files is said.
     is_spoken: bool,
+    /// The addresses of the files, or their data.
+    files: Vec<String>,
     left_out: Vec<String>,
     model: Option<String>,
 }
@@ -218,7 +223,11 @@ impl Steps {
                     .into_iter()
                     .for_each(|part| self.think(part, time));
             }
-            "file" => self.say(file(block), time),
+            "file" => {
+                let address = [block.url, block.data].into_iter().find_map(said);
+                self.files.extend(address);
+                self.say(file(block), time);
+            }
             "steering-message" => self.steer(block),
             "tool-invocation" | "dynamic-tool" => self.call(block, &kind, time),
             _ if kind.starts_with("tool-") => self.call(block, &kind, time),

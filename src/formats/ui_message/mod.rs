@@ -28,6 +28,8 @@ const PROVIDER: &str = "ai-sdk";
 /// The members of a thread's object that hold its row, and those of its messages.
 const THREAD: &str = "mastra_thread";
 const MESSAGES: &str = "mastra_messages";
+/// The thread in which this one was begun.
+const PARENT: &str = "parent_thread";
 
 /// The format.
 pub static UI_MESSAGE: Format = Format {

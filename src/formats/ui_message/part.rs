@@ -16,6 +16,18 @@ use crate::wire::{anthropic, media, openai};
 /// What stands for the result of a call that nobody let run, where no reason is given.
 const DENIED: &str = "Tool call execution denied.";
 
+/// Pieces of what a tool gave that are pictures or files: by their bytes, or by their addresses.
+const MEDIA: [&str; 8] = [
+    "image",
+    "audio",
+    "media",
+    "file",
+    "image-data",
+    "file-data",
+    "image-url",
+    "file-url",
+];
+
 /// The type of a file of which none is known.
 pub(super) const UNKNOWN_TYPE: &str = "application/octet-stream";
 /// By which name OpenAI's provider takes how closely a model is to look at a picture.
@@ -53,6 +65,7 @@ pub(super) struct Called {
 pub(super) fn called(block: &Block<'_>) -> Option<Called> {
     let inner: Option<Block<'_>> = decode(block.invocation);
     let is_old = inner.is_some();
+    let for_model = for_model(block.metadata);
     let block = inner.as_ref().unwrap_or(block);
     let kind = string(block.r#type).unwrap_or_default();
     let name = string(block.tool_name);
@@ -70,10 +83,9 @@ pub(super) fn called(block: &Block<'_>) -> Option<Called> {
     let reason = || Some(said(approval.reason).unwrap_or_else(|| DENIED.to_owned()));
     let result = match state.as_str() {
         "output-available" | "result" => {
-            let given = if is_old {
-                within(block.result)
-            } else {
-                block.output
+            let given = match is_old {
+                true => within(for_model.or(block.result)),
+                false => block.output,
             };
             result(given.map_or_else(Vec::new, self::given), false)
         }
@@ -96,11 +108,22 @@ fn within(raw: Raw<'_>) -> Raw<'_> {
     frame.value.filter(|_| !is_content).or(raw)
 }
 
+/// What a model is told in place of what a tool gave, as Mastra keeps it beside the call.
+fn for_model<'a>(beside: Raw<'a>) -> Raw<'a> {
+    lazy! {
+        struct Beside { mastra }
+        struct Own { output = "modelOutput" }
+    }
+    let beside: Beside<'a> = decode(beside)?;
+    decode::<Own<'a>>(beside.mastra)?.output
+}
+
 /// What a tool gave: blocks where it gave them as such with pictures among them, else a text or JSON.
 fn given(raw: &RawValue) -> Vec<Part> {
     lazy! {
         struct Given { r#type, value, content }
-        struct Piece { r#type, text, data, media_type = "mediaType", mime_type = "mimeType" }
+        struct Piece { r#type, text, data, url, media_type = "mediaType", mime_type = "mimeType", filename }
+        struct Held { data, url }
     }
     let given: Given<'_> = decode(Some(raw)).unwrap_or_default();
     let is_content = word(given.r#type).as_deref() == Some("content");
@@ -112,18 +135,26 @@ fn given(raw: &RawValue) -> Vec<Part> {
     let pieces: Option<Vec<&RawValue>> = decode(list);
     let read = |raw: &RawValue| {
         let piece: Piece<'_> = decode(Some(raw)).unwrap_or_default();
-        match (word(piece.r#type).as_deref(), string(piece.data)) {
-            (Some("text"), _) => string(piece.text).map(Part::text),
-            (Some("image" | "audio" | "media" | "image-data" | "file-data"), Some(data)) => {
-                let kind = string(piece.media_type).or_else(|| string(piece.mime_type));
-                Some(Part::media(parts::media(
-                    MediaSource::Base64(data),
-                    kind,
-                    None,
-                )))
-            }
-            _ => None,
+        let kind = word(piece.r#type)?;
+        if kind == "text" {
+            return string(piece.text).map(Part::text);
         }
+        if !MEDIA.contains(&&*kind) {
+            return None;
+        }
+        let held: Held<'_> = decode(piece.data).unwrap_or_default();
+        let data = string(piece.data).or_else(|| string(held.data));
+        let address = || string(piece.url).or_else(|| string(held.url));
+        let media_type = string(piece.media_type).or_else(|| string(piece.mime_type));
+        let name = said(piece.filename);
+        let part = match data {
+            Some(data) => Part::media(parts::media(MediaSource::Base64(data), media_type, name)),
+            None => media::attachment(address()?, media_type, name),
+        };
+        Some(match kind.starts_with("image") {
+            true => picture(part),
+            false => part,
+        })
     };
     let blocks: Option<Vec<Part>> =
         pieces.and_then(|pieces| pieces.into_iter().map(read).collect());
@@ -140,7 +171,12 @@ fn given(raw: &RawValue) -> Vec<Part> {
 /// What a model thought, with what its provider needs to accept it back.
 pub(super) fn thoughts(block: &Block<'_>) -> Vec<Part> {
     let details: Vec<Detail<'_>> = decode(block.details).unwrap_or_default();
-    if !details.is_empty() {
+    // Where its signature stands beside it, the one detail is the text once more.
+    let is_sealed_beside = match &details[..] {
+        [detail] => detail.signature.is_none() && detail.data.is_none() && block.metadata.is_some(),
+        _ => false,
+    };
+    if !details.is_empty() && !is_sealed_beside {
         let part = |detail: Detail<'_>| match word(detail.r#type).as_deref() {
             Some("redacted") => redacted(&string(detail.data).unwrap_or_default()),
             _ => {
@@ -150,8 +186,9 @@ pub(super) fn thoughts(block: &Block<'_>) -> Vec<Part> {
         };
         return details.into_iter().map(part).collect();
     }
-    let text = string(block.text).or_else(|| string(block.reasoning));
-    let text = text.unwrap_or_default();
+    let of_detail = || string(details.first()?.text);
+    let text = [block.text, block.reasoning].into_iter().find_map(said);
+    let text = text.or_else(of_detail).unwrap_or_default();
     seals::thought(text, block.metadata).into_iter().collect()
 }
 

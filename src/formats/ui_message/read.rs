@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::message;
-use super::{MESSAGES, THREAD};
+use super::{MESSAGES, PARENT, THREAD};
 use crate::error::Result;
 use crate::formats::otel;
 use crate::formats::shared::chat::is_in_parts;
@@ -84,8 +84,13 @@ impl Document for Thread {
             struct Row { id, title, created_at = "createdAt", metadata }
             struct About { path = "projectPath" }
         }
-        if member.key != THREAD {
-            return false;
+        match (member.key, member.word()) {
+            (THREAD, _) => {}
+            (PARENT, parent) => {
+                teller.start.descent.spawned_by = parent;
+                return true;
+            }
+            _ => return false,
         }
         let row: Row<'_> = decode(Some(member.raw)).unwrap_or_default();
         let about: About<'_> = decode(row.metadata).unwrap_or_default();

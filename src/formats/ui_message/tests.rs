@@ -129,6 +129,10 @@ fn a_thread_of_mastras_says_each_text_once_and_leaves_failures_out() {
             "assistant: (Look below. None) | c3: see {}",
             "tool: c3 false = Here:[None Some(\"image/png\")]",
             "assistant: Three.",
+            "user: Is this a cog? | [None Some(\"image/png\")]",
+            "assistant: (Ask the smith. Some(\"anthropic\")) | c4: agent-smith {\"prompt\":\"A cog?\"} | c5: draw {}",
+            "tool: c4 false = A cog, yes. | c5 false = Drawn:[None Some(\"image/png\")][None None]",
+            "assistant: Yes.",
         ]
     );
     assert_eq!(session.end.other_records["error"], 1);
@@ -172,6 +176,54 @@ fn a_thread_is_put_together_of_its_rows() {
         serde_json::from_str::<Value>(&text).expect("JSON"),
         document
     );
+}
+
+#[test]
+fn a_thread_of_an_agent_that_was_asked_knows_who_asked() {
+    const ASKED: &str = "mill:7-7d0b4d9c-0b5e-4a51-9c8f-2f8b4d1f7a10";
+    let thread = |id: &str| -> Row {
+        let row = json!({"id": id, "title": "", "createdAt": "", "updatedAt": ""});
+        row.as_object()
+            .expect("a row")
+            .clone()
+            .into_iter()
+            .collect()
+    };
+    let threads = |ids: &[&str]| ids.iter().map(|id| thread(id)).collect::<Vec<Row>>();
+    // The one that was asked may stand before the other.
+    let tables = TablesOf(|table: &str| match table {
+        "mastra_threads" => {
+            threads(&[ASKED, "mill:7", "mill-7d0b4d9c-0b5e-4a51-9c8f-2f8b4d1f7a10"])
+        }
+        _ => {
+            let said = json!({"format": 2, "parts": [{"type": "text", "text": "A cog?"}]});
+            let row =
+                json!({"id": "m", "thread_id": ASKED, "role": "user", "content": said.to_string()});
+            vec![
+                row.as_object()
+                    .expect("a row")
+                    .clone()
+                    .into_iter()
+                    .collect(),
+            ]
+        }
+    });
+    let listed = (rows::TABLES.sessions)(&tables).expect("readable");
+    let parents = listed.iter().map(|it| (&*it.id, it.spawned_by.as_deref()));
+    assert_eq!(
+        parents.collect::<Vec<_>>(),
+        [
+            ("mill:7", None),
+            ("mill-7d0b4d9c-0b5e-4a51-9c8f-2f8b4d1f7a10", None),
+            (ASKED, Some("mill:7")),
+        ]
+    );
+    let found = (rows::TABLES.document)(&tables, ASKED).expect("readable");
+    let (stored, text) = found.expect("a thread");
+    assert_eq!(stored.spawned_by.as_deref(), Some("mill:7"));
+    let session = read(&MASTRA, text.as_bytes());
+    let descent = &session.sessions[0].start.descent;
+    assert_eq!(descent.spawned_by.as_deref(), Some("mill:7"));
 }
 
 #[test]

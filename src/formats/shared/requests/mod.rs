@@ -5,6 +5,7 @@
 mod changed;
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use self::changed::changed;
 use crate::error::Result;
@@ -24,10 +25,19 @@ pub(in crate::formats) struct Telling<'s> {
     pub(in crate::formats) repeated: u64,
 }
 
+/// A message that a request may repeat many times.
+#[derive(Clone)]
+pub(in crate::formats) struct Said {
+    /// Its hash.
+    pub(in crate::formats) key: ContentHash,
+    /// The message.
+    pub(in crate::formats) message: Rc<Message>,
+}
+
 /// A message of the context.
 struct Told {
     key: ContentHash,
-    message: Message,
+    message: Rc<Message>,
     entry: StepEntry,
     /// Whether parts of it are hidden.
     is_pruned: bool,
@@ -36,7 +46,7 @@ struct Told {
 /// A message of a request.
 struct Item {
     key: ContentHash,
-    message: Message,
+    message: Rc<Message>,
     records: Vec<Span>,
 }
 
@@ -84,12 +94,37 @@ impl<'s> Telling<'s> {
         let items = steps.into_iter().filter_map(|step| match step.action {
             Action::Append(message) => Some(Item {
                 key: message.hash(),
-                message,
+                message: Rc::new(message),
                 records: step.records,
             }),
             Action::Hide(_) => None,
         });
-        let items: Vec<Item> = items.collect();
+        self.tell(items.collect(), settings, body, time)
+    }
+
+    /// The same of messages whose hashes are known. All of them stand in the request's record.
+    pub(in crate::formats) fn repeated_request(
+        &mut self,
+        said: Vec<Said>,
+        settings: &Settings,
+        body: Span,
+        time: Option<Millis>,
+    ) -> Result<()> {
+        let items = said.into_iter().map(|Said { key, message }| Item {
+            key,
+            message,
+            records: vec![body],
+        });
+        self.tell(items.collect(), settings, body, time)
+    }
+
+    fn tell(
+        &mut self,
+        items: Vec<Item>,
+        settings: &Settings,
+        body: Span,
+        time: Option<Millis>,
+    ) -> Result<()> {
         let settings = self.differing(settings);
         let mut steps = self.changes(items, body);
         if steps.is_empty() && !settings.is_empty() {
@@ -117,7 +152,7 @@ impl<'s> Telling<'s> {
         self.told.push(Told {
             key: message.hash(),
             entry: self.entry(0, None),
-            message: message.clone(),
+            message: Rc::new(message.clone()),
             is_pruned: false,
         });
         // The next request says again what it asks for.
@@ -162,7 +197,7 @@ impl<'s> Telling<'s> {
         let was = std::mem::replace(&mut last.entry, entry);
         last.is_pruned = false;
         let hide = HideStep::of(HideKind::Drop, Cover::Range(was, was))
-            .putting(vec![(None, last.message.clone())]);
+            .putting(vec![(None, Message::clone(&last.message))]);
         Some(Step::new(Action::Hide(hide), body))
     }
 
@@ -190,7 +225,7 @@ impl<'s> Telling<'s> {
                 Fate::Placed => self.entry(hiding, placed.next()),
                 Fate::Appended => {
                     let entry = self.entry(steps.len(), None);
-                    let step = Step::new(Action::Append(item.message.clone()), body);
+                    let step = Step::new(Action::Append(Message::clone(&item.message)), body);
                     steps.push(step.by(item.records));
                     entry
                 }
@@ -275,7 +310,7 @@ impl<'s> Telling<'s> {
         let placed = (0..fates.len()).filter(|at| fates[*at] == Fate::Placed);
         let replacements = placed.map(|at| {
             let before = following[at].map(|at| self.told[at].entry);
-            (before, items[at].message.clone())
+            (before, Message::clone(&items[at].message))
         });
         let replacements: Vec<(Option<StepEntry>, Message)> = replacements.collect();
         let (first, last) = match (gone().next(), gone().next_back()) {
