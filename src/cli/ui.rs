@@ -43,6 +43,8 @@ pub struct Ui {
     branch: Option<String>,
     /// What is said, where a screen shows it instead.
     captured: Option<Vec<Line>>,
+    /// How many columns the screen keeps for itself beside what is kept for it.
+    margin_cols: usize,
 }
 
 /// Where what is written goes.
@@ -152,6 +154,7 @@ impl Ui {
             merged: false,
             branch: None,
             captured: None,
+            margin_cols: 0,
         }
     }
 
@@ -194,8 +197,15 @@ impl Ui {
         self.captured = Some(Vec::new());
     }
 
+    /// The same, laid out for a screen that keeps so many columns of each line for itself.
+    pub fn capture_beside(&mut self, margin_cols: usize) {
+        self.margin_cols = margin_cols;
+        self.capture();
+    }
+
     /// What was said since [`Ui::capture`].
     pub fn captured(&mut self) -> Vec<Line> {
+        self.margin_cols = 0;
         self.captured.take().unwrap_or_default()
     }
 
@@ -395,7 +405,8 @@ impl Ui {
 
     /// The columns to lay text out for, terminal or not.
     pub fn wrap_cols(&self) -> usize {
-        self.surroundings.cols().unwrap_or(80)
+        let cols = self.surroundings.cols().unwrap_or(80);
+        cols.saturating_sub(self.margin_cols)
     }
 }
 

@@ -51,6 +51,8 @@ use whereabouts::know;
 const POLL: Duration = Duration::from_millis(100);
 /// The same while somebody answers.
 const ANSWER_POLL: Duration = Duration::from_millis(30);
+/// The columns of the mark before each line of a sheet.
+const MARK_COLS: usize = 1;
 /// The commands that leave the conversation as it is: they are for every session, and what they say is read at leisure.
 const ASKS: [&str; 3] = ["audit", "resume", "export"];
 /// How many operations are listed.
@@ -581,7 +583,7 @@ impl Place {
         };
         reader.say(Label::Dim.of(format!("{name} … {stops}")));
         self.draw(reader.picture(), session.terminal)?;
-        app.ui.capture();
+        app.ui.capture_beside(MARK_COLS);
         // An undo is of all branches, whichever is seen.
         let on = matches!(name, "undo" | "redo").then(|| app.globals.on.take());
         // A command that runs another one can be interrupted.
@@ -607,7 +609,7 @@ impl Place {
         let is_long = said.len() > 2 || cols > width;
         if is_done && ASKS.contains(&name) && said.len() > 1 || !is_done && is_long {
             // A mark stands before each line.
-            let width = width.saturating_sub(1).max(8);
+            let width = width.saturating_sub(MARK_COLS).max(8);
             let wrapped = said.iter().flat_map(|line| line.wrap(width));
             reader.lay(Sheet::new(format!("tract {name}"), wrapped.collect()));
         } else if is_done && name != "chat" {
