@@ -79,6 +79,19 @@ fn billed(repo: &Repo) -> (usize, Usage, i64) {
     (billed.len(), usage, (dollars * 1e6).round() as i64)
 }
 
+/// A copy of a fixture in which what was written to the cache is paid for by the hour: few forms have a place for that.
+fn with_hours(original: &str, folder: &Path) -> PathBuf {
+    const WRITTEN: &str = r#""cache_creation_input_tokens":20"#;
+    let hours = format!(r#"{WRITTEN},"cache_creation":{{"ephemeral_1h_input_tokens":20}}"#);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data")
+        .join(original);
+    let text = std::fs::read_to_string(&path).expect("a fixture");
+    let copy = folder.join(path.file_name().expect("a name"));
+    std::fs::write(&copy, text.replace(WRITTEN, &hours)).expect("written");
+    copy
+}
+
 proptest! {
     #![proptest_config(crate::conditions::laws(48))]
 
@@ -90,7 +103,7 @@ proptest! {
         order in Just(vec![0, 1, 2]).prop_shuffle(),
     ) {
         let folder = tempfile::tempdir().expect("a folder");
-        let original = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(original);
+        let original = with_hours(original, folder.path());
         let home = super::repository();
         let session = bring_in(&home, &original);
         let paid = billed(&home);
