@@ -148,10 +148,43 @@ impl ImportAnswer {
         };
         let kin = family.kin.iter().flat_map(|(_, report)| &report.sessions);
         let agents = kin.filter(|session| session.parent.is_some());
-        self.sessions.extend(report.sessions.iter().map(facts));
-        self.agents.extend(agents.map(facts));
+        let before = self.sessions.iter().chain(&self.agents);
+        let before: Vec<String> = before.map(|it| it.name.clone()).collect();
+        let before = |name: &RefName| before.iter().any(|it| it == name.as_str());
+        for session in &report.sessions {
+            let is_known = self
+                .agents
+                .iter()
+                .any(|it| it.name == session.name.as_str());
+            // Whoever started it came before.
+            let is_agents = session.parent.as_ref().is_some_and(before);
+            match is_known || is_agents {
+                true => put(&mut self.agents, facts(session)),
+                false => put(&mut self.sessions, facts(session)),
+            }
+        }
+        agents.for_each(|session| put(&mut self.agents, facts(session)));
         self.problem_count += report.problem_count;
         self.problems.extend(report.problems.iter().map(problem));
+    }
+}
+
+/// Adds a session. One that came before, of another of the files, is told once: what it was then, and what it is now.
+fn put(list: &mut Vec<ImportedFacts>, facts: ImportedFacts) {
+    match list.iter_mut().find(|it| it.name == facts.name) {
+        Some(known) => {
+            *known = ImportedFacts {
+                outcome: match facts.outcome == relation(Outcome::Unchanged) {
+                    true => known.outcome,
+                    false if known.outcome == relation(Outcome::New) => known.outcome,
+                    false => facts.outcome,
+                },
+                messages: facts.messages.max(known.messages),
+                new_commits: known.new_commits + facts.new_commits,
+                ..facts
+            };
+        }
+        None => list.push(facts),
     }
 }
 
@@ -211,7 +244,7 @@ impl ImportParams {
         };
         for facts in answer.sessions.iter_mut().chain(&mut answer.agents) {
             let is_it = |session: &&ImportedSession| session.name.as_str() == facts.name;
-            if let Some(session) = sessions.iter().find(is_it) {
+            if let Some(session) = sessions.iter().rev().find(is_it) {
                 let (outcome, new) = ingest::forecast(at.repo, &scratch, session)?;
                 (facts.outcome, facts.new_commits) = (relation(outcome), new);
             }
@@ -406,7 +439,13 @@ impl ImportParams {
         at: &mut At<'_>,
         came: &mut dyn FnMut(&ImportedSession),
     ) -> Result<ImportAnswer, ApiError> {
-        let files = self.files(at)?;
+        let mut files = self.files(at)?;
+        if files.len() > 1 {
+            // Each behind those that it begins with, and behind who started it.
+            let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
+            let order = ingest::kin::in_order(at.repo, &paths, &mut database::Listings::default())?;
+            files.sort_by_key(|(path, _)| order.iter().position(|it| it == path));
+        }
         if self.branch.is_some() && files.len() > 1 {
             let what = "'as' names the branch of one session, and there are several";
             return Err(ApiError::params(what));

@@ -80,9 +80,6 @@ pub struct Format {
     pub bare_messages: bool,
     /// Whether its files say what replies cost.
     pub tells_costs: bool,
-    /// Whether its files may tell what another tool's session tells, in a form of their own: a reply at the same moment with
-    /// the same counts is the same one then.
-    pub retells: bool,
     /// What its client sends in place of the result of a call that never got one, where that is known.
     pub unanswered: Option<&'static str>,
     /// Whether its files hold what a client attached as such; elsewhere it is the user's text.
@@ -220,6 +217,8 @@ pub struct Home {
     /// What a file's beginning, and the name of its folder, say of other sessions, and the file's own
     /// session's id: its first line, or of a document over several lines its front.
     pub descent: fn(first_line: &str, folder: &str) -> Option<(String, Descent)>,
+    /// Whether the first line of a sub-agent's file, which is a session of its own, says who started it.
+    pub names_starters: bool,
     /// The file in the tool's directory that names the folder of each working directory's sessions, and how
     /// it is read, where that is not told by the directory alone.
     pub folders: Option<FolderNames>,
@@ -254,6 +253,7 @@ impl Home {
             beside: &[],
             agents_in: &[],
             descent: |_, _| None,
+            names_starters: false,
             folders: None,
             leaves_stubs: false,
             number: |_| None,
@@ -396,7 +396,6 @@ impl Format {
             sent: None,
             bare_messages: false,
             tells_costs: false,
-            retells: false,
             unanswered: None,
             attaches: false,
             common_stem: None,

@@ -16,7 +16,7 @@ use crate::repo::kept::KeptSource;
 use crate::store::View;
 
 /// How the last part of an agent's branch begins; the agent's id follows.
-const AGENT: &str = "agent-";
+const AGENT: &str = RefName::AGENT;
 
 /// What is shorter is no id that could be looked for.
 const ID_BYTES_MIN: usize = 8;

@@ -42,19 +42,16 @@ impl SessionInput<'_> {
     /// What its session begins with.
     pub(super) fn began(&self) -> Result<OriginRow> {
         let told = FirstRecords::of(self.format, &self.front()?);
-        let copied_from = told.copied_from;
         Ok(OriginRow {
             source: None,
             began: told.began,
-            copied_from: copied_from.map(|id| RefName::session(self.format.name, &id)),
+            copied_from: told.copied_from,
         })
     }
 
     /// The sessions that it says it is a copy of.
     pub(super) fn originals(&self) -> Result<Vec<RefName>> {
-        let ids = copied::originals(self.format, &self.front()?);
-        let name = |id: &String| RefName::session(self.format.name, id);
-        Ok(ids.iter().map(name).collect())
+        Ok(copied::originals(self.format, &self.front()?))
     }
 
     fn front(&self) -> Result<String> {

@@ -506,7 +506,7 @@ fn agents_branch(tx: &dyn Tx, name: &RefName, session: &Session) -> Result<Optio
     let (Some(above), None) = (above, tx.follower(name)?) else {
         return Ok(None);
     };
-    let first = above.path(&format!("agent-{}", session.start.id))?;
+    let first = above.path(&format!("{}{}", RefName::AGENT, session.start.id))?;
     let free = match tx.reference(&first)? {
         None => first,
         Some(_) => return Ok(None),

@@ -12,6 +12,7 @@ use super::outgoing::{
 use super::session::digest;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::formats::shared::copied::with_original;
 use crate::formats::shared::records::each_record;
 use crate::formats::shared::redacted::Sieve;
 use crate::formats::{
@@ -132,6 +133,7 @@ pub fn resume_forecast(
     };
     let own = from.as_ref().and_then(|(_, row)| row.cwd.as_deref());
     let elsewhere = own.is_some_and(|own| own != session.cwd && Path::new(own).is_dir());
+    let original = from.as_ref().map(|(name, _)| name.clone());
     let title = match from.and_then(|(_, row)| row.title) {
         Some(title) => Some(title),
         None => first_prompt(&*view, &path)?,
@@ -154,6 +156,9 @@ pub fn resume_forecast(
     };
     let mut bytes = Vec::new();
     let mut remarks = session.format.writer()?(Export::of(&messages, &document, &mut bytes))?;
+    if let Some(name) = &original {
+        bytes = with_original(bytes, name);
+    }
     bytes = guarded(&*view, commit, bytes, session.leaving)?;
     remarks.extend(thoughts.into_iter().chain(unpaired));
     remarks.extend(without_citations(session.format, &messages));

@@ -561,7 +561,7 @@ impl<'a> Session<'a> {
         }
         // Who copies a reply may not say what it took: then zeros are written, which nobody was billed.
         if let Some(usage) = step.usage.filter(|it| *it != Usage::default())
-            && (is_new || is_uncounted(tx, &commit)?)
+            && (is_new || tells_more(tx, &commit, &usage)?)
         {
             tx.put_usage(&commit, usage)?;
             tx.put_usage_detail(&commit, &step.detail)?;
@@ -728,9 +728,14 @@ fn answers_same_request(view: &dyn View, commit: &CommitHash, step: &Step) -> Re
     }
 }
 
-/// Whether nothing is known of what a commit that is here took.
-fn is_uncounted(view: &dyn View, commit: &CommitHash) -> Result<bool> {
-    Ok(view.usage(&[*commit])?[0].is_none_or(|it| it == Usage::default()))
+/// Whether this tells more of what a commit that is here took than what is known. What `resume` wrote for another client has
+/// no place for some of it.
+fn tells_more(view: &dyn View, commit: &CommitHash, usage: &Usage) -> Result<bool> {
+    let counts = |it: &Usage| (it.input_tokens, it.output_tokens);
+    Ok(view.usage(&[*commit])?[0].is_none_or(|known| {
+        let is_same = counts(&known) == counts(usage);
+        known == Usage::default() || (is_same && usage.numbers() > known.numbers())
+    }))
 }
 
 fn unknown_step(step: usize) -> Error {

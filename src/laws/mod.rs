@@ -13,6 +13,7 @@ mod picks;
 mod pictures;
 mod purges;
 mod rebases;
+mod resumes;
 mod second_reader;
 mod shares;
 mod totals;

@@ -69,7 +69,9 @@ pub use tokens::{Encoding, TokenCount};
 pub use told::{bare, told};
 pub use tombstone::{PURGED, is_tombstone, tombstone};
 pub use total::Total;
-pub use typed::{as_title, own_words, reads_as_queued, reads_as_typed, typed_command};
+pub use typed::{
+    DONE_ELSEWHERE, as_title, own_words, reads_as_queued, reads_as_typed, typed_command,
+};
 pub use usage::Usage;
 pub use usage_detail::{Iteration, StatedUsage, UsageDetail, UsageRecord};
 pub use uses::{ToolUse, ToolUses};

@@ -190,6 +190,15 @@ impl RefName {
     /// What the names begin with, before a number, of further paths that a session has left.
     pub const LEAF: &'static str = "leaf-";
 
+    /// What the name of a sub-agent's session or branch begins with, before its id, below the one that started it.
+    pub const AGENT: &'static str = "agent-";
+
+    /// What the name of the session or branch is that started this sub-agent's, as far as a name tells it.
+    pub fn above_agent(&self) -> Option<&str> {
+        let (before, _) = self.0.rsplit_once(Self::AGENT)?;
+        before.strip_suffix('/')
+    }
+
     /// The session that this is a further path of, or a sub-agent's.
     pub fn above(&self) -> Option<Self> {
         let (above, _) = self.0.rsplit_once('/')?;

@@ -9,6 +9,10 @@ use std::borrow::Cow;
 use crate::model::tombstone::PURGED;
 use crate::model::{Message, Part, Role};
 
+/// What a client says in the user's name of work that another session did for it. The reply behind it is that session's
+/// result, put in by the client.
+pub const DONE_ELSEWHERE: &str = "<user_action>";
+
 /// How texts begin that are a client's to their end.
 ///
 /// # Source
@@ -39,7 +43,7 @@ const CLIENTS: &[&str] = &[
     "<permissions instructions>",
     "<turn_aborted>",
     "<subagent_notification>",
-    "<user_action>",
+    DONE_ELSEWHERE,
     "<user_shell_command>",
     "<codex_internal_context",
     "<recommended_plugins>",

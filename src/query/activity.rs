@@ -4,6 +4,7 @@
 //! Bodies are read of messages with calls, and of those results in which a tool reports failure. Deliberately absent:
 //! how a call spells an edit, which is handed in, and by what people want it summed up.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use super::cost::{NewPath, Paths, each_of};
@@ -11,7 +12,8 @@ use crate::error::{Error, Result};
 use crate::formats::Format;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::pairs::{Links, Pairs};
-use crate::model::{Encoding, Message, Millis, Part, RefName, Role, ToolUses};
+
+use crate::model::{DONE_ELSEWHERE, Encoding, Message, Millis, Part, RefName, Role, ToolUses};
 use crate::query::file_edits::{CalledEdit, EditOutcome, EditsOfCall};
 use crate::repo::copies::Copies;
 use crate::repo::starters::Starters;
@@ -76,6 +78,8 @@ pub struct ActivityRow {
     pub time: Option<Millis>,
     /// Who speaks.
     pub role: Role,
+    /// Whether a model wrote it: the result of a review is put in by its client, for another session's model wrote it.
+    pub is_reply: bool,
     /// Whether the user typed it: a sub-agent's task is nobody's prompt.
     pub is_prompt: bool,
     /// The prompt that it is there for, by its commit.
@@ -101,22 +105,22 @@ impl Repo {
     ) -> Result<()> {
         let view = self.store.read()?;
         let view = &*view;
-        let mut seen = HashSet::new();
-        let starters = Starters::of(view)?;
-        let mut each = |path: NewPath<'_>| {
-            let whose = Whose::of(&path, &starters);
-            told(view, (&path, &whose), edits_of, &mut seen, visit)
-        };
+        let mut seen = Seen::default();
+        let copies = Copies::of(view);
+        let mut starters = Starters::of(view)?;
         if let Some(tip) = tip {
             let session = path::session_of(view, tip)?;
             let directories: HashMap<String, String> = session
                 .iter()
                 .filter_map(|(name, row)| Some((name.to_string(), row.cwd.clone()?)))
                 .collect();
-            let paths = vec![(session.map(|(name, _)| name), *tip)];
-            return each_of(view, paths, &directories, &mut each);
+            let session = session.map(|(name, _)| name);
+            starters.read(session.iter(), (view, &copies))?;
+            return each_of(view, vec![(session, *tip)], &directories, &mut |path| {
+                let whose = Whose::of(&path, &starters);
+                told(view, (&path, &whose), edits_of, (&mut seen, &copies), visit)
+            });
         }
-        let copies = Copies::of(view);
         let Paths { directories, tips } = Paths::of_all(view, &copies)?;
         let (sessions, others): (Vec<_>, Vec<_>) = tips
             .into_iter()
@@ -125,6 +129,7 @@ impl Repo {
         let mut names: Vec<RefName> = ends.keys().cloned().collect();
         // A copy says again what its original said.
         copies.sort(&mut names)?;
+        starters.read(names.iter(), (view, &copies))?;
         let sessions = names.into_iter().map(|name| {
             let tip = ends[&name];
             (Some(name), tip)
@@ -134,7 +139,10 @@ impl Repo {
             view,
             sessions.chain(others).collect(),
             &directories,
-            &mut each,
+            &mut |path| {
+                let whose = Whose::of(&path, &starters);
+                told(view, (&path, &whose), edits_of, (&mut seen, &copies), visit)
+            },
         )
     }
 }
@@ -150,9 +158,7 @@ impl Whose {
         let starter = path.session.and_then(|it| starters.first(it));
         let root = path.session.and_then(RefName::root_session);
         let counts_with = starter.map(RefName::as_str).or(root);
-        let below = path.session.zip(root);
-        let below = below.and_then(|(session, root)| session.as_str().strip_prefix(root));
-        let is_below = below.is_some_and(|it| it.starts_with("/agent-"));
+        let is_below = path.session.is_some_and(|it| it.above_agent().is_some());
         Self {
             counts_with: counts_with.map(str::to_owned),
             is_agents: starter.is_some() || is_below,
@@ -160,12 +166,118 @@ impl Whose {
     }
 }
 
+/// The messages that were told.
+#[derive(Default)]
+struct Seen {
+    contents: HashSet<(Millis, ContentHash)>,
+    texts: HashSet<ContentHash>,
+    /// The number of the session that somebody began in which the model, or anybody else, spoke at a moment first.
+    moments: HashMap<(Millis, bool), usize>,
+    /// These sessions, by their numbers.
+    sessions: Vec<RefName>,
+    numbers: HashMap<String, usize>,
+}
+
+impl Seen {
+    fn number(&mut self, root: &str) -> usize {
+        if let Some(known) = self.numbers.get(root) {
+            return *known;
+        }
+        self.sessions.extend(root.parse());
+        let number = self.sessions.len() - 1;
+        self.numbers.insert(root.to_owned(), number);
+        number
+    }
+
+    /// Which of the first of these messages are copies of what another session said. The form of another client has other
+    /// words and parts, and kept prompts in front, but the same moments: of a chance one or two are the same, of a copy most.
+    fn copied(
+        &self,
+        session: &RefName,
+        listed: &[ListedCommit],
+        copies: &Copies<'_>,
+    ) -> Result<Copied> {
+        let (mut copied, mut shared) = (Copied::default(), HashMap::new());
+        let own = session.root_session();
+        let own = own.and_then(|root| self.numbers.get(root)).copied();
+        for (at, one) in listed.iter().enumerate() {
+            let Some(moment) = moment(one) else { continue };
+            let Some(other) = self.moments.get(&moment).filter(|it| Some(**it) != own) else {
+                continue;
+            };
+            let known = match shared.entry(*other) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(Shared {
+                    is_kin: copies.are_kin(session, &self.sessions[*other])?,
+                    ..Shared::default()
+                }),
+            };
+            let said = one.said.as_ref().map(|said| (moment.0, said.hash));
+            known.count += 1;
+            known.is_alike |= said.is_some_and(|said| self.contents.contains(&said));
+            if known.is_kin {
+                copied.surely = at + 1;
+            } else if known.is_alike && known.count > 1 && known.count * 2 > at {
+                copied.likely = at + 1;
+            }
+        }
+        Ok(copied)
+    }
+
+    /// Notes that a session said a message. False where it was said before at that moment.
+    fn is_new(&mut self, session: Option<&RefName>, one: &ListedCommit) -> bool {
+        self.texts.extend(one.said.as_ref().map(|said| said.hash));
+        let Some((moment, said)) = moment(one).zip(one.said.as_ref()) else {
+            return true;
+        };
+        let is_new = self.contents.insert((moment.0, said.hash));
+        if let Some(root) = session.and_then(RefName::root_session).filter(|_| is_new) {
+            let number = self.number(root);
+            self.moments.entry(moment).or_insert(number);
+        }
+        is_new
+    }
+}
+
+/// What two sessions share.
+#[derive(Default)]
+struct Shared {
+    /// How many moments.
+    count: usize,
+    /// Whether they say the same at one of them.
+    is_alike: bool,
+    /// Whether one says that it is a copy of the other.
+    is_kin: bool,
+}
+
+/// How many of a session's first messages are copies.
+#[derive(Default)]
+struct Copied {
+    /// By what its file says.
+    surely: usize,
+    /// By their moments.
+    likely: usize,
+}
+
+impl Copied {
+    /// Whether a message is one. What a user typed at the same moment elsewhere in other words is none.
+    fn holds(&self, at: usize, is_prompt: bool, is_known: impl Fn() -> bool) -> bool {
+        at < self.surely || (at < self.likely && (!is_prompt || is_known()))
+    }
+}
+
+/// When a message was said, and whether the model said it.
+fn moment(one: &ListedCommit) -> Option<(Millis, bool)> {
+    let said = one.said.as_ref()?;
+    Some((one.row.commit.time?, said.role == Role::Assistant))
+}
+
 /// Tells the new messages of a path.
 fn told(
     view: &dyn View,
     (path, whose): (&NewPath<'_>, &Whose),
     edits_of: EditsOfCall<'_>,
-    seen: &mut HashSet<(Millis, ContentHash)>,
+    (seen, copies): (&mut Seen, &Copies<'_>),
     visit: &mut dyn FnMut(ActivityRow) -> Result<()>,
 ) -> Result<()> {
     let new = &path.rows[path.known..];
@@ -180,8 +292,12 @@ fn told(
     let typed = typed(view, &listed)?;
     let outcomes = outcomes(view, &listed)?;
     let replied = replied(view, path, &listed)?;
+    let copied = match path.session {
+        Some(session) => seen.copied(session, &listed, copies)?,
+        None => Copied::default(),
+    };
     let mut last_time = before.and_then(|row| row.commit.time);
-    let mut prompt = None;
+    let (mut prompt, mut is_done_elsewhere) = (None, false);
     for (from, (page, typed)) in (0..)
         .step_by(BODIES)
         .zip(listed.chunks(BODIES).zip(typed.chunks(BODIES)))
@@ -196,6 +312,8 @@ fn told(
         for (at, (one, is_prompt)) in (from..).zip(page.iter().zip(typed)) {
             let Some(said) = &one.said else { continue };
             let (time, is_prompt) = (one.row.commit.time, *is_prompt);
+            let is_result = is_done_elsewhere;
+            is_done_elsewhere = said.role == Role::User && said.preview.starts_with(DONE_ELSEWHERE);
             let whole = replied.get(&one.row.hash).copied().or(time);
             if is_prompt {
                 prompt = Some(one.row.hash);
@@ -205,8 +323,8 @@ fn told(
                 _ => None,
             };
             last_time = last_time.max(whole);
-            // A copy of it came before.
-            if time.is_some_and(|time| !seen.insert((time, said.hash))) {
+            let is_known = || seen.texts.contains(&said.hash);
+            if copied.holds(at, is_prompt, is_known) || !seen.is_new(path.session, one) {
                 continue;
             }
             let called = bodies.get(&said.hash).map_or(&[][..], |body| &body.parts);
@@ -232,6 +350,7 @@ fn told(
                 directory: path.directory.cloned(),
                 time,
                 role: said.role,
+                is_reply: said.role == Role::Assistant && !is_result,
                 is_prompt: is_prompt && !whose.is_agents,
                 prompt,
                 calls: calls.collect(),

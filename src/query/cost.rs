@@ -82,8 +82,9 @@ impl Repo {
             let directory = session.and_then(|name| ran_in(name, &paths.directories));
             billed.add_kept(session, directory, replies)?;
         }
+        let starters = billed.starters()?;
         let (fronts, stated) = (billed.known.copies.fronts(), stated_here(&*view)?);
-        let billing = Billing::of(billed.done()?, stated, &reader.sums(), prices);
+        let billing = Billing::of(billed.told(&starters), stated, &reader.sums(), prices);
         let read = reader.read(&fronts, &billing.others);
         drop(view);
         self.keep_paths(&read, purge);
@@ -158,7 +159,8 @@ impl Repo {
         Ok(replies)
     }
 
-    /// The replies on the path to a commit, and those of the sub-agents of its session.
+    /// The replies on the path to a commit, and those of the sub-agents of its session. Of agents that are sessions of
+    /// their own those whose branches stand below its branch: no files are read to find others.
     ///
     /// # Errors
     ///
@@ -241,7 +243,18 @@ impl<'v> Billed<'v> {
     }
 
     fn done(self) -> Result<Vec<BilledReply>> {
-        let starters = Starters::of(self.view)?;
+        let starters = self.starters()?;
+        Ok(self.told(&starters))
+    }
+
+    fn starters(&self) -> Result<Starters> {
+        let mut starters = Starters::of(self.view)?;
+        let sessions = self.replies.iter().filter_map(|it| it.session.as_ref());
+        starters.read(sessions, (self.view, &self.known.copies))?;
+        Ok(starters)
+    }
+
+    fn told(self, starters: &Starters) -> Vec<BilledReply> {
         let replies = self.replies.into_iter().enumerate();
         let originals = replies.filter(|(at, _)| !self.copies.contains_key(at));
         let originals = originals.map(|(_, mut reply)| {
@@ -249,7 +262,7 @@ impl<'v> Billed<'v> {
             reply.started_by = starter.cloned();
             reply
         });
-        Ok(originals.collect())
+        originals.collect()
     }
 
     fn add(&mut self, path: &NewPath<'_>, prices: &Prices) -> Result<()> {

@@ -434,7 +434,7 @@ fn tell_apart(view: &dyn View, rows: &mut [BranchRow]) -> Result<()> {
             row.session = Some(own.clone());
         }
         // What a session's agents did is called so by their branch.
-        let is_agents = row.name.short().contains("/agent-");
+        let is_agents = row.name.above_agent().is_some();
         let is_alike = called[row.called()] > 1 && !is_agents;
         let Some(session) = row.session.as_ref().filter(|_| is_alike) else {
             continue;

@@ -43,7 +43,7 @@ pub(crate) fn of_session(session: &RefName) -> Result<RefName> {
 pub(crate) fn is_named(session: &RefName, branch: &RefName) -> Result<bool> {
     let is_part = session.as_session().is_some_and(|(_, id)| id.contains('/'));
     let last = branch.as_str().rsplit_once('/');
-    if is_part || last.is_some_and(|(_, last)| last.starts_with("agent-")) {
+    if is_part || last.is_some_and(|(_, last)| last.starts_with(RefName::AGENT)) {
         return Ok(false);
     }
     let first = of_session(session)?;

@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
+use crate::formats::Format;
 use crate::formats::shared::copied::{FRONT_BYTES, FirstRecords};
 use crate::hash::CommitHash;
 use crate::model::{Millis, RefName, Span};
@@ -35,6 +36,7 @@ struct Rank {
 pub(crate) struct Front {
     pub(crate) began: Option<Millis>,
     pub(crate) forked_from: Option<RefName>,
+    pub(crate) started_by: Option<RefName>,
     pub(crate) source: u64,
     /// How many bytes of that source were looked at.
     pub(crate) read_bytes: u64,
@@ -78,6 +80,19 @@ impl<'v> Copies<'v> {
         ranked.sort();
         sessions.extend(ranked.into_iter().map(|(_, name)| name));
         Ok(())
+    }
+
+    /// The session whose agent a session's file says to be.
+    pub(crate) fn starter(&self, name: &RefName) -> Result<Option<RefName>> {
+        let tool = name
+            .as_session()
+            .and_then(|(tool, _)| Format::named(tool).ok());
+        let home = tool.and_then(|format| format.home.as_ref());
+        match home.is_some_and(|home| home.names_starters) {
+            true => Ok(self.front(name)?.started_by),
+            // Nothing is read of the files of others.
+            false => Ok(None),
+        }
     }
 
     fn rank(&self, name: &RefName) -> Result<Rank> {
@@ -209,6 +224,7 @@ impl<'v> Copies<'v> {
             return Ok(told.map_or_else(Front::default, |told| Front {
                 began: told.began,
                 forked_from: told.copied_from,
+                started_by: None,
                 source: told.source.unwrap_or(u64::MAX),
                 read_bytes: 0,
             }));
@@ -223,14 +239,14 @@ impl<'v> Copies<'v> {
             read_bytes: len,
             ..Front::default()
         };
-        let (Some(format), Some((tool, _))) = (format_of(self.view, row.id)?, name.as_session())
-        else {
+        let Some(format) = format_of(self.view, row.id)? else {
             return Ok(front);
         };
         let bytes = self.view.source_bytes(row.id, Span { offset: 0, len })?;
         let told = FirstRecords::of(format, &String::from_utf8_lossy(&bytes));
         front.began = told.began;
-        front.forked_from = told.copied_from.map(|id| RefName::session(tool, &id));
+        front.forked_from = told.copied_from;
+        front.started_by = told.started_by;
         self.has_read(name.clone(), front.clone());
         Ok(front)
     }

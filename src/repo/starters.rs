@@ -1,17 +1,17 @@
 //! Which session's agent started another session: sub-agents count with the session that somebody began.
 //!
 //! A tool may keep a sub-agent as a session of its own. Its branch stands below that of the session that started it, and
-//! each session has the branch that follows it: so it is known for every tool, wherever the tool itself says it.
+//! each session has the branch that follows it: so it is known for every tool, wherever the tool itself says it. An agent
+//! that came in before that session has a branch of its own; then its file tells, where its tool's files do.
 //! Deliberately absent: sub-agents that stand below their session by name, for they tell it themselves.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::Result;
 use crate::model::RefName;
+use crate::repo::copies::Copies;
+use crate::repo::load;
 use crate::store::View;
-
-/// What stands between the branch of a session and the id of an agent that it started.
-const AGENT: &str = "/agent-";
 
 /// How many agents of agents are told apart.
 const LEVELS: usize = 16;
@@ -24,7 +24,7 @@ pub(crate) struct Starters {
 }
 
 impl Starters {
-    /// Those that are here.
+    /// Those that are here, by their branches.
     pub(crate) fn of(view: &dyn View) -> Result<Self> {
         let followers = view.followers()?;
         let mut by_branch: HashMap<&str, &RefName> = HashMap::new();
@@ -33,7 +33,7 @@ impl Starters {
         }
         let mut by_agent = HashMap::new();
         for (session, branch) in &followers {
-            let Some((above, _)) = branch.as_str().rsplit_once(AGENT) else {
+            let Some(above) = branch.above_agent() else {
                 continue;
             };
             let starter = by_branch.get(above).and_then(|it| root(it));
@@ -44,6 +44,30 @@ impl Starters {
             }
         }
         Ok(Self { by_agent })
+    }
+
+    /// Looks up which of these sessions say in their files that an agent did all of them: one that came in before who
+    /// started it has a branch of its own. Reads the beginning of each file that may say it.
+    pub(crate) fn read<'s>(
+        &mut self,
+        sessions: impl Iterator<Item = &'s RefName>,
+        (view, copies): (&dyn View, &Copies<'_>),
+    ) -> Result<()> {
+        let mut looked = HashSet::new();
+        let mut left: Vec<RefName> = sessions.filter_map(root).collect();
+        while let Some(own) = left.pop() {
+            if !looked.insert(own.clone()) || self.by_agent.contains_key(own.as_str()) {
+                continue;
+            }
+            let starter = copies.starter(&own)?.filter(|it| *it != own);
+            if let Some(starter) = starter
+                && load::tip(view, &starter)?.is_some()
+            {
+                self.by_agent.insert(own.to_string(), starter.clone());
+                left.push(starter);
+            }
+        }
+        Ok(())
     }
 
     /// The session that somebody began, of which an agent started this one or another agent did; none where nobody's

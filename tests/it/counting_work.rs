@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::codex_files::Rollout;
+use crate::codex_files::{self, Rollout};
 use crate::sandbox::Sandbox;
 
 /// A record of Claude Code: a message at a time of one morning, in minutes and seconds.
@@ -188,33 +188,64 @@ fn a_sub_agent_counts_with_the_session_that_started_it_and_asks_nothing() {
         rollout.record("event_msg", complete);
         rollout
     };
-    let sandbox = Sandbox::new();
     let below = |id: &str, parent: &str| Rollout::with(id, 0, json!({"parent_thread_id": parent}));
     let sessions = [
         turn(Rollout::new(PARENT), "one", "first"),
         turn(below(CHILD, PARENT), "count", "three"),
         turn(below(NESTED, CHILD), "look", "four"),
     ];
-    for (minute, rollout) in sessions.into_iter().enumerate() {
+    // Whichever of them comes in first.
+    for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+        let sandbox = Sandbox::new();
+        for at in order {
+            let name = sessions[at].name(at as u32);
+            sandbox.write(&name, sessions[at].text());
+            sandbox.ok(&["import", &name]);
+        }
+        let column = |command: &[&str], at: usize| -> Vec<String> {
+            let told = sandbox.ok(command);
+            // Without the headings.
+            let rows = told
+                .lines()
+                .skip(1)
+                .filter(|line| !line.starts_with("note"));
+            let word = |line: &str| line.split_whitespace().nth(at).map(str::to_owned);
+            rows.filter_map(word).collect()
+        };
+        // The session, and the sum: by replies, and by prompts. What is kept of the first answer gives the second.
+        for _ in 0..2 {
+            assert_eq!(column(&["cost"], 1), ["3", "3"], "{order:?}");
+        }
+        assert_eq!(column(&["cost", "--by", "agent"], 1), ["1", "1", "1", "3"]);
+        assert_eq!(column(&["stats"], 2), ["1", "1"], "{order:?}");
+        assert_eq!(column(&["stats"], 3), ["3", "3"], "{order:?}");
+    }
+}
+
+/// Codex puts the result of a review into the session that asked for it, as a reply. The reviewer's model wrote it.
+#[test]
+fn the_result_of_a_review_is_no_reply_of_the_session_that_asked_for_it() {
+    const REVIEWER: &str = "01a1fe4f-b943-7ec0-94c0-c69316822e36";
+    let mut asking = Rollout::new(codex_files::PARENT);
+    let asked = "<user_action>\n  <context>User initiated a review task.</context>\n</user_action>";
+    asking.says("user", "input_text", asked);
+    asking.says("assistant", "output_text", "The sacks are not counted.");
+    let reviewer = Rollout::with(
+        REVIEWER,
+        100,
+        json!({"parent_thread_id": codex_files::PARENT}),
+    );
+    let reviewer = reviewer.turn("Review the changes.", "The sacks are not counted.");
+    let sandbox = Sandbox::new();
+    for (minute, rollout) in [&asking, &reviewer].into_iter().enumerate() {
         let name = rollout.name(minute as u32);
         sandbox.write(&name, rollout.text());
         sandbox.ok(&["import", &name]);
     }
-    let column = |command: &[&str], at: usize| -> Vec<String> {
-        let told = sandbox.ok(command);
-        // Without the headings.
-        let rows = told
-            .lines()
-            .skip(1)
-            .filter(|line| !line.starts_with("note"));
-        let word = |line: &str| line.split_whitespace().nth(at).map(str::to_owned);
-        rows.filter_map(word).collect()
-    };
-    // The session, and the sum: by replies, and by prompts.
-    assert_eq!(column(&["cost"], 1), ["3", "3"]);
-    assert_eq!(column(&["cost", "--by", "agent"], 1), ["1", "1", "1", "3"]);
-    assert_eq!(column(&["stats"], 2), ["1", "1"]);
-    assert_eq!(column(&["stats"], 3), ["3", "3"]);
+    let stats = sandbox.ok(&["stats"]);
+    let total = stats.lines().find(|line| line.starts_with("total"));
+    let replies = total.and_then(|line| line.split_whitespace().nth(3));
+    assert_eq!(replies, Some("1"), "{stats}");
 }
 
 #[test]

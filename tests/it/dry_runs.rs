@@ -1,5 +1,8 @@
 //! A dry run says what would be done, and changes nothing.
 
+use serde_json::{Value, json};
+
+use crate::codex_files::{self, Rollout};
 use crate::importing::SESSION;
 use crate::sandbox::Sandbox;
 
@@ -139,4 +142,52 @@ fn a_session_whose_secrets_were_left_out_has_nothing_new() {
     assert!(sandbox.ok(&["log"]).contains("[redacted:"));
     let told = sandbox.ok(&["import", "talk.json", "--dry-run"]);
     assert!(told.starts_with("Nothing new in "), "{told}");
+}
+
+/// Of a session and its sub-agent, or of a file and a longer copy of it, a dry run tells what an import does: one session.
+#[test]
+fn a_session_that_several_files_tell_of_is_foretold_once() {
+    let agent = "01a1f04f-11f9-7941-9c3c-4fe4330026bb";
+    let parent = Rollout::new(codex_files::PARENT).turn("Count the sacks.", "Four.");
+    let longer = parent.clone().turn("And the barrels?", "Two.");
+    let agent = Rollout::with(agent, 100, json!({"parent_thread_id": codex_files::PARENT}))
+        .turn("Look.", "I looked.");
+    for files in [[&agent, &longer], [&longer, &agent], [&parent, &longer]] {
+        let sandbox = Sandbox::new();
+        let is_stages = files[0].text() == parent.text();
+        let put = |(at, rollout): (usize, &&Rollout)| {
+            // Both stages have one name.
+            let name = rollout.name(0);
+            let name = name.replace(
+                "/02/",
+                &format!("/0{}/", if is_stages { at + 2 } else { 2 }),
+            );
+            sandbox.write(&name, rollout.text()).display().to_string()
+        };
+        let paths: Vec<String> = files.iter().enumerate().map(put).collect();
+        let words: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let told = sandbox.ok(&[&["import", "--dry-run"], &words[..]].concat());
+        assert_eq!(told.matches("Would import").count(), 1, "{told}");
+        let params = json!({"paths": words}).to_string();
+        let answer = sandbox.ok(&["api", "import", &params]);
+        let answer: Value = serde_json::from_str(&answer).expect("JSON");
+        let (sessions, agents) = (&answer["sessions"], &answer["agents"]);
+        assert_eq!(sessions.as_array().map(Vec::len), Some(1), "{answer}");
+        let messages = sessions[0]["messages"].as_u64().expect("a count");
+        assert!(
+            told.contains(&format!("{messages} messages")),
+            "{told} {answer}"
+        );
+        let has_agent = !is_stages;
+        let count = agents.as_array().map_or(0, Vec::len);
+        assert_eq!(count, usize::from(has_agent), "{answer}");
+        assert_eq!(told.contains("1 sub-agent"), has_agent, "{told}");
+        assert_eq!(
+            sandbox
+                .ok(&["import", "--dry-run", words[0]])
+                .matches("Would")
+                .count(),
+            0
+        );
+    }
 }

@@ -192,7 +192,10 @@ fn a_resumed_session_lies_where_its_tool_looks() {
         .expect("readable");
     let file = directory.path().join(format!("{id}.jsonl"));
     let text = fs::read_to_string(&file).expect("the session");
-    assert!(!text.contains(ID), "the old id is nowhere in it");
+    // The session that goes on there is named once.
+    let (front, text) = text.split_once(',').expect("members");
+    assert_eq!(front, format!(r#"{{"resumedFrom":"claude-code/{ID}""#));
+    assert!(!text.contains(ID), "the old id is nowhere else in it");
     let before = sandbox.ok(&["log", "-n", "0"]);
     // Imported as it is, it adds nothing.
     sandbox.ok(&["import", &file.display().to_string()]);

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::key::{Keys, StatsBy};
 use super::{StatsEdit, StatsRow};
 use crate::hash::CommitHash;
-use crate::model::{Millis, Role};
+use crate::model::Millis;
 use crate::query::activity::covered_ms;
 use crate::query::{ActivityRow, BilledReply, CallRow, CalledEdit, EditOutcome, SpentBy};
 use crate::repo::Repo;
@@ -143,7 +143,7 @@ impl Sum {
         if row.is_prompt {
             self.prompts.insert(row.commit);
         }
-        self.row.replies += usize::from(row.role == Role::Assistant);
+        self.row.replies += usize::from(row.is_reply);
         for call in &row.calls {
             self.take_outcome(call);
             for edit in &call.edits {

@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::formats::shared::fields::Fields;
 use crate::formats::shared::records::write_line;
 use crate::formats::shared::remarks::Remarks;
-use crate::formats::{Document, Export, Outgoing};
+use crate::formats::{Document, Export, LOOSE, Outgoing};
 use crate::hash::fingerprint;
 use crate::model::{Millis, Part, Role};
 use crate::wire::anthropic::{self, Place, result_blocks, text_block, tool_result};
@@ -450,7 +450,7 @@ impl<'a> Writer<'a> {
         let id = id.unwrap_or_else(|| self.new_id("msg"));
         let request = first.and_then(|fields| fields.string("requestId"));
         let request = request.or_else(|| named?.request.clone());
-        let request = request.unwrap_or_else(|| self.new_id("req"));
+        let request = request.unwrap_or_else(|| self.new_id(&format!("req_{LOOSE}")));
         // It goes on with the model of the last reply, which should be one of its own.
         let is_any = !self.document.fresh || self.document.native;
         let model = outgoing.model();

@@ -46,6 +46,7 @@ pub static CLINE_CLI: Format = Format {
             };
             is_root(name) && told().as_deref() == Some(cwd)
         },
+        names_starters: true,
         descent: |first_line, _| {
             let session = Keys::of(first_line.as_bytes(), 0);
             let by = || session.inside("origin")?.text("parentThreadId");

@@ -49,6 +49,7 @@ pub static CODEX: Format = Format {
             first.and_then(|line| record::cwd(&line)).as_deref() == Some(cwd)
         },
         beside: &["sessions", "archived_sessions"],
+        names_starters: true,
         descent: |first_line, _| record::descent(first_line),
         number: record::number,
         // Both read a database of the tool's own.

@@ -50,7 +50,11 @@ pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
         if parts_replies(messages, at, document) {
             writer.end_turn(at, &mut remarks)?;
         }
-        writer.time = outgoing.time.unwrap_or(writer.time);
+        // What is read as one reply with the next has its time.
+        let next = messages
+            .get(at + 1)
+            .filter(|_| is_joined(messages, at, document));
+        writer.time = next.unwrap_or(outgoing).time.unwrap_or(writer.time);
         let prompt = outgoing.message.is_typed();
         let kept = kept(outgoing);
         // What the source says of its own messages stands in the file.
@@ -103,6 +107,14 @@ fn parts_replies(messages: &[Outgoing], at: usize, document: &Document) -> bool 
         None => !document.after.is_empty(),
     };
     is_reply(one) && may_join && !document.fresh
+}
+
+/// Whether message `at` of a new session is read as one reply with the next one.
+fn is_joined(messages: &[Outgoing], at: usize, document: &Document) -> bool {
+    let is_reply = |one: &Outgoing| one.message.role == Role::Assistant;
+    let one = &messages[at];
+    let is_followed = messages.get(at + 1).is_some_and(is_reply);
+    document.fresh && is_reply(one) && one.usage.is_none() && is_followed
 }
 
 /// The response items that say message `at`.

@@ -57,6 +57,7 @@ pub static COPILOT_CLI: Format = Format {
             let first = || first_line().and_then(|line| record::cwd(&line));
             is_session(name) && first().as_deref() == Some(cwd)
         },
+        names_starters: true,
         descent: |first_line, _| record::descent(first_line),
         ..Home::of(".copilot", "session-state", 1, is_session)
     }),

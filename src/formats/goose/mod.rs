@@ -51,6 +51,7 @@ pub static GOOSE: Format = Format {
             let told = told.and_then(|line| serde_json::from_str::<Told>(&line).ok());
             told.is_some_and(|told| told.working_dir == cwd)
         },
+        names_starters: true,
         descent: |first_line, _| {
             let told: Told = serde_json::from_str(first_line).ok()?;
             let descent = Descent {

@@ -49,6 +49,7 @@ pub static MISTRAL_VIBE: Format = Format {
             };
             name == CURRENT && told().as_deref() == Some(cwd)
         },
+        names_starters: true,
         descent: |first_line, _| {
             let session = Keys::of(first_line.as_bytes(), 0).inside(SESSION)?;
             let is_agents = session.is("kind", read::SUBAGENT);

@@ -75,13 +75,15 @@ pub(super) fn export(version: &str, export: Export<'_>) -> Result<Vec<String>> {
 }
 
 /// When each message was made. A new one, such as a summary, is no later than what the tool wrote and stands behind it: the
-/// tool goes by the times.
+/// tool goes by the times. A reply that was counted keeps its time, by which it is known again: a new one behind it is no
+/// earlier.
 fn times(messages: &[Answered<'_>]) -> Vec<Option<Millis>> {
+    let is_new = |one: &Outgoing| one.records.is_empty() && one.replaces.is_empty();
     let mut next: Option<Millis> = None;
     let times = messages.iter().rev().map(|Answered { outgoing, .. }| {
-        let is_new = outgoing.records.is_empty() && outgoing.replaces.is_empty();
+        let may_move = is_new(outgoing) && outgoing.usage.is_none();
         let time = match (outgoing.time, next) {
-            (Some(time), Some(next)) if is_new => Some(time.min(next)),
+            (Some(time), Some(next)) if may_move => Some(time.min(next)),
             (time, _) => time,
         };
         next = time.or(next);
@@ -89,6 +91,13 @@ fn times(messages: &[Answered<'_>]) -> Vec<Option<Millis>> {
     });
     let mut times: Vec<_> = times.collect();
     times.reverse();
+    let mut last: Option<Millis> = None;
+    for (time, Answered { outgoing, .. }) in times.iter_mut().zip(messages) {
+        if is_new(outgoing) && time.is_some() {
+            *time = (*time).max(last);
+        }
+        last = last.max(*time);
+    }
     times
 }
 

@@ -51,6 +51,5 @@ pub static OTEL: Format = Format {
     seen: "traces of pydantic-ai 2.68, OpenLLMetry 0.62, OpenInference 0.1.66 and the AI SDK 6.0.326; older ones by their sources",
     sniff: |head| is_trace(head).or_else(|| histories::sniff::<History>(head)),
     tells_costs: true,
-    retells: true,
     ..Format::of("otel", Shape::Document, read::import, write::export)
 };

@@ -57,6 +57,7 @@ pub static PI: Format = Format {
         variable: Some("PI_CODING_AGENT_DIR"),
         of_directory: Some((|cwd| format!("sessions/{}", folder(cwd)), 0)),
         belongs: |name, _, _| is_session(name),
+        names_starters: true,
         descent: |first_line, _| index::descent(first_line),
         resume: Some(Resume {
             state: write::is_state,
@@ -83,6 +84,7 @@ pub static OPENCLAW: Format = Format {
         variable: Some("OPENCLAW_STATE_DIR"),
         belongs: |name, _, _| name == rows::DATABASE,
         formerly: &[".clawdbot", ".moltbot"],
+        names_starters: true,
         descent: |first_line, _| index::descent(first_line),
         ..Home::of(".openclaw", "agents", 2, |name| {
             // One that was ended has that behind its name.

@@ -29,7 +29,6 @@ pub static PYDANTIC_AI: Format = Format {
     tools: &["pydantic-ai"],
     seen: "histories that 2.68 wrote; 1.x by its source",
     sniff: histories::sniff::<History>,
-    retells: true,
     ..Format::of(
         "pydantic-ai",
         Shape::Document,

@@ -37,7 +37,6 @@ pub static UI_MESSAGE: Format = Format {
     tools: &["AI SDK"],
     seen: "lists of 5.0, 6.0 and 7.0 that the package wrote, and of pydantic-ai 2.68; 4 by its source",
     sniff: histories::sniff::<Chat>,
-    retells: true,
     ..Format::of(
         "ui-message",
         Shape::Document,

@@ -20,7 +20,7 @@ use crate::repo::{Repo, kept};
 use crate::store::{KeptBill, View};
 
 /// The first byte of a row.
-const FORM: u8 = 3;
+const FORM: u8 = 4;
 
 /// A reply of a path, without its session.
 #[derive(Clone, Debug, PartialEq)]
@@ -241,13 +241,14 @@ impl<'a> Packing<'a> {
             .extend(time.map_or(0, |time| time.0).to_le_bytes());
     }
 
-    fn front(&mut self, front: Option<&Front>, parent: Option<&'a str>) {
+    fn front(&mut self, front: Option<&Front>, [parent, starter]: [Option<&'a str>; 2]) {
         self.bytes.push(u8::from(front.is_some()));
         let Some(front) = front else { return };
         self.number(front.source);
         self.number(front.read_bytes);
         self.time(front.began);
         self.text(parent);
+        self.text(starter);
     }
 
     fn dollars(&mut self, dollars: Option<f64>) {
@@ -279,11 +280,15 @@ fn packed(path: &PathReplies) -> Vec<u8> {
     });
     let details: Vec<Option<String>> = details.collect();
     let served = path.served.clone().words();
-    let parent = path.front.as_ref().and_then(|it| it.forked_from.as_ref());
-    let parent = parent.map(RefName::to_string);
+    let front = path.front.as_ref();
+    let parent = front.and_then(|it| it.forked_from.as_ref());
+    let starter = front.and_then(|it| it.started_by.as_ref());
     let mut packing = Packing::default();
     packing.text(path.prices.as_deref());
-    packing.front(path.front.as_ref(), parent.as_deref());
+    packing.front(
+        front,
+        [parent, starter].map(|name| name.map(RefName::as_str)),
+    );
     packing.number(path.sums.len() as u64);
     for sum in &path.sums {
         packing.text(Some(&sum.model));
@@ -432,10 +437,12 @@ impl<'b> Unpacking<'b> {
             return Some(None);
         }
         let (source, read_bytes) = (self.number()?, self.number()?);
-        let (began, parent) = (self.time()?, self.text()?);
+        let (began, parent, starter) = (self.time()?, self.text()?, self.text()?);
+        let name = |text: Option<&str>| text.map(str::parse).transpose().ok();
         Some(Some(Front {
             began,
-            forked_from: parent.map(str::parse).transpose().ok()?,
+            forked_from: name(parent)?,
+            started_by: name(starter)?,
             source,
             read_bytes,
         }))
@@ -571,6 +578,7 @@ mod tests {
             front: Some(Front {
                 began: Some(Millis(7)),
                 forked_from: Some(RefName::session("claude-code", "a")),
+                started_by: Some(RefName::session("codex", "b")),
                 source: 3,
                 read_bytes: 1 << 16,
             }),

@@ -76,8 +76,8 @@ fn of_several<M: Copy + Eq + Hash>(
 }
 
 /// The replies that were met, each known again by its copies: those that answer the same request, by its name. Where
-/// names are not known, those that say the same at the same moment, and, for some clients write another time into a copy,
-/// those of a session that says whose copy it is.
+/// names are not known, those that say the same at the same moment, or for which the same was counted at that moment in
+/// another client's session, and, for some clients write another time into a copy, those of a session that says whose copy it is.
 pub(crate) struct KnownReplies<'v> {
     view: &'v dyn View,
     pub(super) copies: Copies<'v>,
@@ -196,14 +196,14 @@ impl<'v> KnownReplies<'v> {
             }
             self.by_body.insert(body, known);
             if let Some(time) = reply.time {
-                let then = self.by_time.entry(time).or_default();
-                then.push(BegunReply {
+                let begun = BegunReply {
                     at,
                     commit: reply.commit,
                     behind: reply.behind,
                     usage: reply.usage,
                     session: reply.session.clone(),
-                });
+                };
+                self.by_time.entry(time).or_default().push(begun);
             }
         }
         copies.sort_unstable();
@@ -214,21 +214,36 @@ impl<'v> KnownReplies<'v> {
         Ok((place.unwrap_or(self.count - 1), copies))
     }
 
-    /// The number of one of which a reply has another part of the same answer, for a copy was made while it came.
+    /// The number of one of which a reply has another part of the same answer, for a copy was made while it came, or which
+    /// it tells in other words.
     fn begun_at(&mut self, reply: &BilledReply) -> Result<Option<usize>> {
         let then = reply.time.and_then(|time| self.by_time.get(&time)).cloned();
         for met in then.unwrap_or_default() {
             let is_one = self.is_one_request(&met.commit, reply)?;
             let is_like = || (met.behind, met.usage) == (reply.behind, reply.usage);
-            let is_retold = || {
-                let is_other = is_another_form(met.session.as_ref(), reply.session.as_ref());
-                met.usage == reply.usage && is_other
+            let is_one = match is_one {
+                Some(is_one) => is_one,
+                None if is_like() => true,
+                None if counts(&met.usage) == counts(&reply.usage) => {
+                    self.are_of_one(met.session.as_ref(), reply.session.as_ref())?
+                }
+                None => false,
             };
-            if is_one.unwrap_or_else(|| is_like() || is_retold()) {
+            if is_one {
                 return Ok(Some(met.at));
             }
         }
         Ok(None)
+    }
+
+    /// Whether one of two sessions may say in another form what the other one said: they are of two clients, or one names
+    /// the other.
+    fn are_of_one(&self, one: Option<&RefName>, other: Option<&RefName>) -> Result<bool> {
+        let Some((one, other)) = one.zip(other) else {
+            return Ok(false);
+        };
+        let tools = [one, other].map(|name| name.as_session().map(|(tool, _)| tool));
+        Ok(tools[0] != tools[1] || self.copies.are_kin(one, other)?)
     }
 
     /// Says which request a reply answers, so that nobody looks it up.
@@ -247,12 +262,7 @@ impl<'v> KnownReplies<'v> {
     }
 }
 
-/// Whether two sessions are of two formats of which one may tell, in other words, what the other tells.
-fn is_another_form(one: Option<&RefName>, other: Option<&RefName>) -> bool {
-    let format = |session: Option<&RefName>| {
-        let (tool, _) = session?.as_session()?;
-        Format::named(tool).ok()
-    };
-    let both = format(one).zip(format(other));
-    both.is_some_and(|(one, other)| one != other && (one.retells || other.retells))
+/// What every form of a reply says that was counted for it: input and output. What of that a cache held, not all of them say.
+fn counts(usage: &Usage) -> [u64; 2] {
+    [usage.input_tokens, usage.output_tokens]
 }

@@ -87,9 +87,6 @@ pub(super) fn ran_in<'d>(
     }
 }
 
-/// What the name of a sub-agent's ref begins with, below its session's.
-const AGENT: &str = "agent-";
-
 /// Where sub-agents are, of those that a copy's file mirrors and that ran in its original: whatever the mirror says, or
 /// counts, is there.
 fn copied_agents(
@@ -99,7 +96,7 @@ fn copied_agents(
     let agent = |name: &RefName| -> Option<(RefName, String)> {
         let (tool, id) = name.as_session()?;
         let (root, agent) = id.split_once('/')?;
-        let is_agent = agent.starts_with(AGENT);
+        let is_agent = agent.starts_with(RefName::AGENT);
         is_agent.then(|| (RefName::session(tool, root), agent.to_owned()))
     };
     let mut roots: HashMap<String, Vec<RefName>> = HashMap::new();

@@ -54,12 +54,27 @@ impl BilledReply {
         self.paid = paid;
     }
 
-    /// Takes over what was counted for a copy of it, where that is of more of the answer.
+    /// Takes over what is told of a copy of it where that is more: it may have more of the answer, and the form of another
+    /// client has no place for some of it.
     pub(super) fn take_fuller(&mut self, copy: Self) {
-        if copy.usage.output_tokens > self.usage.output_tokens {
+        if copy.told() > self.told() {
+            (self.model, self.tier) = (copy.model, copy.tier);
+            (self.speed, self.region) = (copy.speed, copy.region);
             (self.usage, self.detail) = (copy.usage, copy.detail);
             (self.dollars, self.paid) = (copy.dollars, copy.paid);
         }
+    }
+
+    /// How much is told of it: of two copies the greater one tells more.
+    fn told(&self) -> (bool, u64, [u64; 6], bool) {
+        let usage = &self.usage;
+        let has_detail = !self.detail.is_empty();
+        (
+            self.model.is_some(),
+            usage.output_tokens,
+            usage.numbers(),
+            has_detail,
+        )
     }
 
     /// All that was counted for it, be it in several requests.
@@ -75,7 +90,7 @@ impl BilledReply {
         }
         let root = session.root_session()?;
         let parts = session.as_str()[root.len()..].split('/').skip(1);
-        let is_alone = |part: &&str| are_agents_alone && part.starts_with("agent-");
+        let is_alone = |part: &&str| are_agents_alone && part.starts_with(RefName::AGENT);
         let parts = parts.take_while(is_alone);
         Some(parts.fold(root.to_owned(), |name, part| name + "/" + part))
     }
