@@ -88,7 +88,7 @@ class Methods:
         - `rev`: Where to begin, instead of HEAD; A..B: the commits from A to B
         - `limit`: At most N; by default 20, with `files` all; 0: all
         - `op`: Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
-        - `role`: Only messages of this role; `user` leaves out what a client says in the user's name
+        - `role`: Only messages of this role; `user` leaves out what a client says in the user's name, which `injected` selects
         - `prompts`: Only what the user typed: no reminders, notices or echoes of commands
         - `tool`: Only calls of this tool, and their results
         - `grep`: Only messages with this text in them, whatever its case
@@ -140,7 +140,7 @@ class Methods:
         - `session`: Only in this session and its sub-agents: its id or the beginning of it, or a branch of it
         - `here`: Only in sessions that ran in this directory or below it
         - `directory`: Only in sessions that ran in DIR or below it: a path, or the name that lists show
-        - `role`: Only messages of this role
+        - `role`: Only messages of this role; `user` leaves out what a client says in the user's name, which `injected` selects
         - `op`: Only what these brought: append, edit, hide, or a kind of hide as log lists it
         - `tool`: Only calls of this tool, and their results
         - `path`: Only calls that name this file, or the end of its path, and their results
@@ -286,7 +286,7 @@ class Methods:
         """
         return self._ask("bisect", {"bad": bad, "good": good, "time": time, "request": request, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
-    def commit(self, role: Optional[str] = None, message: Optional[Union[str, Dict[str, Any]]] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
+    def commit(self, role: Optional[str] = None, message: Optional[Union[str, Dict[str, Any]]] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None, no_verify: Optional[bool] = None) -> types.CommitAnswer:
         """Append one message, or replace one.
 
         - `role`: system, developer, user, assistant or tool
@@ -312,8 +312,9 @@ class Methods:
                 move bring a branch there; gc may take away what no branch has. No budget is kept
         - `moves`: Other branches that move in the same operation; on the command line each as JSON
         - `unbudgeted`: Keep no budget: for a branch that no model is sent
+        - `no_verify`: Do not ask the command of hook.commit
         """
-        return self._ask("commit", {"role": role, "message": message, "json": json, "batch": batch, "events": events, "edit": edit, "call": call, "model": model, "temperature": temperature, "max_tokens": max_tokens, "set": set, "tools": tools, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted})
+        return self._ask("commit", {"role": role, "message": message, "json": json, "batch": batch, "events": events, "edit": edit, "call": call, "model": model, "temperature": temperature, "max_tokens": max_tokens, "set": set, "tools": tools, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted, "no_verify": no_verify})
 
     def annotate(self, revs: List[str], *, pin: Optional[bool] = None, skip: Optional[bool] = None, normal: Optional[bool] = None, reason: Optional[str] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None, expect: Optional[str] = None) -> types.Changed:
         """Pin messages, skip them, or make them normal again.
@@ -429,10 +430,12 @@ class Methods:
         """
         return self._ask("undo", {"operation": operation, "force": force, "to": to, "since": since, "captured": captured, "dry_run": dry_run})
 
-    def redo(self) -> types.OperationAnswer:
+    def redo(self, dry_run: Optional[bool] = None) -> types.OperationAnswer:
         """Reverse the last undo.
+
+        - `dry_run`: Say what would be done again; change nothing
         """
-        return self._ask("redo", {})
+        return self._ask("redo", {"dry_run": dry_run})
 
     def restore(self, revs: List[str], *, at_end: Optional[bool] = None, before: Optional[str] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Un-hide messages; everything later stays.
@@ -454,7 +457,7 @@ class Methods:
         """
         return self._ask("pick", {"revs": revs, "dry_run": dry_run, "limit": limit})
 
-    def merge(self, rev: Optional[str] = None, *, messages: Optional[bool] = None, prompts: Optional[bool] = None, message: Optional[str] = None, ours: Optional[bool] = None, theirs: Optional[bool] = None, continue_: Optional[bool] = None, abort: Optional[bool] = None, allow_unrelated_histories: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.MergeAnswer:
+    def merge(self, rev: Optional[str] = None, *, messages: Optional[bool] = None, prompts: Optional[bool] = None, message: Optional[str] = None, ours: Optional[bool] = None, theirs: Optional[bool] = None, continue_: Optional[bool] = None, abort: Optional[bool] = None, allow_unrelated_histories: Optional[bool] = None, no_verify: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.MergeAnswer:
         """Bring another branch into this one.
 
         - `rev`: A branch, a session or a commit
@@ -466,10 +469,11 @@ class Methods:
         - `continue_`: Go on with the merge that is under way
         - `abort`: Give up the merge that is under way
         - `allow_unrelated_histories`: Also where the two have nothing in common
+        - `no_verify`: Do not ask the command of hook.merge
         - `dry_run`: Change nothing; say what would come, and what is in conflict
         - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return self._ask("merge", {"rev": rev, "messages": messages, "prompts": prompts, "message": message, "ours": ours, "theirs": theirs, "continue": continue_, "abort": abort, "allow_unrelated_histories": allow_unrelated_histories, "dry_run": dry_run, "limit": limit})
+        return self._ask("merge", {"rev": rev, "messages": messages, "prompts": prompts, "message": message, "ours": ours, "theirs": theirs, "continue": continue_, "abort": abort, "allow_unrelated_histories": allow_unrelated_histories, "no_verify": no_verify, "dry_run": dry_run, "limit": limit})
 
     def resolve(self, revs: Optional[List[str]] = None, *, ours: Optional[bool] = None, theirs: Optional[bool] = None) -> types.ResolveAnswer:
         """Settle conflicts of a merge.
@@ -797,7 +801,7 @@ class AsyncMethods:
         - `rev`: Where to begin, instead of HEAD; A..B: the commits from A to B
         - `limit`: At most N; by default 20, with `files` all; 0: all
         - `op`: Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
-        - `role`: Only messages of this role; `user` leaves out what a client says in the user's name
+        - `role`: Only messages of this role; `user` leaves out what a client says in the user's name, which `injected` selects
         - `prompts`: Only what the user typed: no reminders, notices or echoes of commands
         - `tool`: Only calls of this tool, and their results
         - `grep`: Only messages with this text in them, whatever its case
@@ -849,7 +853,7 @@ class AsyncMethods:
         - `session`: Only in this session and its sub-agents: its id or the beginning of it, or a branch of it
         - `here`: Only in sessions that ran in this directory or below it
         - `directory`: Only in sessions that ran in DIR or below it: a path, or the name that lists show
-        - `role`: Only messages of this role
+        - `role`: Only messages of this role; `user` leaves out what a client says in the user's name, which `injected` selects
         - `op`: Only what these brought: append, edit, hide, or a kind of hide as log lists it
         - `tool`: Only calls of this tool, and their results
         - `path`: Only calls that name this file, or the end of its path, and their results
@@ -995,7 +999,7 @@ class AsyncMethods:
         """
         return await self._ask("bisect", {"bad": bad, "good": good, "time": time, "request": request, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
-    async def commit(self, role: Optional[str] = None, message: Optional[Union[str, Dict[str, Any]]] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
+    async def commit(self, role: Optional[str] = None, message: Optional[Union[str, Dict[str, Any]]] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None, no_verify: Optional[bool] = None) -> types.CommitAnswer:
         """Append one message, or replace one.
 
         - `role`: system, developer, user, assistant or tool
@@ -1021,8 +1025,9 @@ class AsyncMethods:
                 move bring a branch there; gc may take away what no branch has. No budget is kept
         - `moves`: Other branches that move in the same operation; on the command line each as JSON
         - `unbudgeted`: Keep no budget: for a branch that no model is sent
+        - `no_verify`: Do not ask the command of hook.commit
         """
-        return await self._ask("commit", {"role": role, "message": message, "json": json, "batch": batch, "events": events, "edit": edit, "call": call, "model": model, "temperature": temperature, "max_tokens": max_tokens, "set": set, "tools": tools, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted})
+        return await self._ask("commit", {"role": role, "message": message, "json": json, "batch": batch, "events": events, "edit": edit, "call": call, "model": model, "temperature": temperature, "max_tokens": max_tokens, "set": set, "tools": tools, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted, "no_verify": no_verify})
 
     async def annotate(self, revs: List[str], *, pin: Optional[bool] = None, skip: Optional[bool] = None, normal: Optional[bool] = None, reason: Optional[str] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None, expect: Optional[str] = None) -> types.Changed:
         """Pin messages, skip them, or make them normal again.
@@ -1138,10 +1143,12 @@ class AsyncMethods:
         """
         return await self._ask("undo", {"operation": operation, "force": force, "to": to, "since": since, "captured": captured, "dry_run": dry_run})
 
-    async def redo(self) -> types.OperationAnswer:
+    async def redo(self, dry_run: Optional[bool] = None) -> types.OperationAnswer:
         """Reverse the last undo.
+
+        - `dry_run`: Say what would be done again; change nothing
         """
-        return await self._ask("redo", {})
+        return await self._ask("redo", {"dry_run": dry_run})
 
     async def restore(self, revs: List[str], *, at_end: Optional[bool] = None, before: Optional[str] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.Changed:
         """Un-hide messages; everything later stays.
@@ -1163,7 +1170,7 @@ class AsyncMethods:
         """
         return await self._ask("pick", {"revs": revs, "dry_run": dry_run, "limit": limit})
 
-    async def merge(self, rev: Optional[str] = None, *, messages: Optional[bool] = None, prompts: Optional[bool] = None, message: Optional[str] = None, ours: Optional[bool] = None, theirs: Optional[bool] = None, continue_: Optional[bool] = None, abort: Optional[bool] = None, allow_unrelated_histories: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.MergeAnswer:
+    async def merge(self, rev: Optional[str] = None, *, messages: Optional[bool] = None, prompts: Optional[bool] = None, message: Optional[str] = None, ours: Optional[bool] = None, theirs: Optional[bool] = None, continue_: Optional[bool] = None, abort: Optional[bool] = None, allow_unrelated_histories: Optional[bool] = None, no_verify: Optional[bool] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None) -> types.MergeAnswer:
         """Bring another branch into this one.
 
         - `rev`: A branch, a session or a commit
@@ -1175,10 +1182,11 @@ class AsyncMethods:
         - `continue_`: Go on with the merge that is under way
         - `abort`: Give up the merge that is under way
         - `allow_unrelated_histories`: Also where the two have nothing in common
+        - `no_verify`: Do not ask the command of hook.merge
         - `dry_run`: Change nothing; say what would come, and what is in conflict
         - `limit`: In a dry run, list at most N messages of each kind; 0: all
         """
-        return await self._ask("merge", {"rev": rev, "messages": messages, "prompts": prompts, "message": message, "ours": ours, "theirs": theirs, "continue": continue_, "abort": abort, "allow_unrelated_histories": allow_unrelated_histories, "dry_run": dry_run, "limit": limit})
+        return await self._ask("merge", {"rev": rev, "messages": messages, "prompts": prompts, "message": message, "ours": ours, "theirs": theirs, "continue": continue_, "abort": abort, "allow_unrelated_histories": allow_unrelated_histories, "no_verify": no_verify, "dry_run": dry_run, "limit": limit})
 
     async def resolve(self, revs: Optional[List[str]] = None, *, ours: Optional[bool] = None, theirs: Optional[bool] = None) -> types.ResolveAnswer:
         """Settle conflicts of a merge.

@@ -119,7 +119,7 @@ class LogParams(TypedDict, total=False):
     op: List[str]
     """Only these: append, edit, hide, restore, annotate, or a kind of hide as listed"""
     role: Optional[str]
-    """Only messages of this role; `user` leaves out what a client says in the user's name"""
+    """Only messages of this role; `user` leaves out what a client says in the user's name, which `injected` selects"""
     prompts: bool
     """Only what the user typed: no reminders, notices or echoes of commands"""
     tool: Optional[str]
@@ -211,7 +211,7 @@ class FindParams(_FindParams, total=False):
     directory: Optional[str]
     """Only in sessions that ran in DIR or below it: a path, or the name that lists show"""
     role: Optional[str]
-    """Only messages of this role"""
+    """Only messages of this role; `user` leaves out what a client says in the user's name, which `injected` selects"""
     op: List[str]
     """Only what these brought: append, edit, hide, or a kind of hide as log lists it"""
     tool: Optional[str]
@@ -468,7 +468,7 @@ class CommitParams(TypedDict, total=False):
     
     If a budget is set (budget.max) and the message goes beyond it, the setting
     budget.action decides: warn, refuse, hide the oldest messages, or summarise. A refusal commits
-    nothing."""
+    nothing. Neither does one of the command that the setting hook.commit names."""
     role: Optional[str]
     """system, developer, user, assistant or tool"""
     message: Optional[Union[str, Dict[str, Any]]]
@@ -512,6 +512,8 @@ class CommitParams(TypedDict, total=False):
     """Other branches that move in the same operation; on the command line each as JSON"""
     unbudgeted: bool
     """Keep no budget: for a branch that no model is sent"""
+    no_verify: bool
+    """Do not ask the command of hook.commit"""
 
 
 class _BranchMoveParams(TypedDict):
@@ -780,13 +782,14 @@ class UndoParams(TypedDict, total=False):
     """Say what would be reversed, and whose it is; change nothing"""
 
 
-class RedoParams(TypedDict):
+class RedoParams(TypedDict, total=False):
     """Reverse the last undo
     
     A second redo reverses the undo before it, and so on to where the undoing began. After any other
     command there is nothing to redo, because its commits would be lost. All that an undo with to or since
     reversed comes back at once."""
-    pass
+    dry_run: bool
+    """Say what would be done again; change nothing"""
 
 
 class _RestoreParams(TypedDict):
@@ -849,7 +852,7 @@ class PickParams(_PickParams, total=False):
     """In a dry run, list at most N messages of each kind; 0: all"""
 
 
-MergeParams = TypedDict("MergeParams", {"rev": "Optional[str]", "messages": "bool", "prompts": "bool", "message": "Optional[str]", "ours": "bool", "theirs": "bool", "continue": "bool", "abort": "bool", "allow_unrelated_histories": "bool", "dry_run": "bool", "limit": "Optional[int]"}, total=False)
+MergeParams = TypedDict("MergeParams", {"rev": "Optional[str]", "messages": "bool", "prompts": "bool", "message": "Optional[str]", "ours": "bool", "theirs": "bool", "continue": "bool", "abort": "bool", "allow_unrelated_histories": "bool", "no_verify": "bool", "dry_run": "bool", "limit": "Optional[int]"}, total=False)
 """Bring another branch into this one
     
     What the other branch has said since it left comes at the end, so that a provider's cache stays valid: as one
@@ -861,7 +864,9 @@ MergeParams = TypedDict("MergeParams", {"rev": "Optional[str]", "messages": "boo
     not come again. A tool call without its result does not come.
     
     Where both changed one message differently, that is a conflict: all are listed, and nothing is written.
-    `ours` or `theirs` says whose change holds; resolve says it message by message, and then the merge goes on with `continue`."""
+    `ours` or `theirs` says whose change holds; resolve says it message by message, and then the merge goes on with `continue`.
+    
+    The setting hook.merge names a command that may refuse a merge. Then nothing is written."""
 
 
 class ResolveParams(TypedDict, total=False):
@@ -2022,6 +2027,8 @@ class FoundMessage(_FoundMessage, total=False):
     """A message that was found."""
     time_ms: Optional[int]
     """When, in milliseconds since 1970."""
+    injected: bool
+    """Whether a client says it in the user's name."""
     branch: Optional[str]
     """The branch, tag or session that it was found on."""
     number: Optional[int]
@@ -2835,6 +2842,8 @@ class OperationAnswer(_OperationAnswer, total=False):
     """The numbers of the commands that were undone, or done again, along with it, in that order."""
     captures: Optional[int]
     """How many commands stayed, for they only took something in."""
+    final: bool
+    """Whether redo does not bring back what was undone, for a purge came between."""
 
 
 class MovedRef(TypedDict):
