@@ -44,9 +44,14 @@ const AT_ONCE: [&str; 8] = [
 /// The columns that a title may take within a line.
 const TITLE: usize = 60;
 
+/// Set for the commands of hook.commit and hook.merge.
+pub const IN_HOOK: &str = "TRACT_IN_HOOK";
+
 /// All of the environment that the program looks at.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
+    /// Whether a hook's command runs this program: [`IN_HOOK`].
+    pub is_in_hook: bool,
     /// `HOME`.
     pub home: Option<PathBuf>,
     /// `TRACT_REPO`.
@@ -126,6 +131,7 @@ impl Environment {
             named.or_else(|| Some(path("HOME")?.join(below_home)))
         };
         Self {
+            is_in_hook: given(IN_HOOK).is_some(),
             home: path("HOME"),
             repo: path("TRACT_REPO"),
             branch: text("TRACT_BRANCH"),

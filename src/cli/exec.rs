@@ -41,7 +41,7 @@ pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Fail
         code,
         printed,
         stderr,
-    } = ended(command, input, timeout)?;
+    } = ended(shell(command), input, timeout)?;
     let printed = match code {
         Some(0) => {
             String::from_utf8(printed).map_err(|_| "what it printed is not UTF-8".to_owned())
@@ -56,15 +56,15 @@ pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Fail
     text.map_err(|reason| Failed { reason, stderr })
 }
 
-/// Gives `input` to a shell command line as [`run`] does, and returns how it ended, whatever it printed.
-pub fn ended(command: &str, input: &str, timeout: Duration) -> Result<Finished, Failed> {
+/// Gives `input` to a program as [`run`] does, and returns how it ended, whatever it printed.
+pub fn ended(program: Command, input: &str, timeout: Duration) -> Result<Finished, Failed> {
     // From here on an interrupt stops the command, and what called it goes on to say so. And where
     // interrupts were ignored, as in a background job, the command would inherit that; what is
     // caught here is back at its default there.
     let interrupted = Arc::new(AtomicBool::new(false));
     let handler = flag::register(SIGINT, Arc::clone(&interrupted));
     let _restored = Handler(handler.map_err(|error| Failed::silent(error.to_string()))?);
-    let (agent, stdout) = Agent::start(command, input)?;
+    let (agent, stdout) = Agent::of(program, input)?;
     let is_over = || interrupted.load(Ordering::Relaxed);
     agent.finish(stdout, timeout, PRINTED_MAX, is_over)
 }

@@ -510,7 +510,7 @@ fn place_hint(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(
         BranchOutcome::Stays(branch) => {
             let branch = branch.short();
             app.ui.hint(format!(
-                "to put the new messages after your commits: tract import --onto {branch}"
+                "to put the new messages after your commits: tract import --onto {branch} FILE"
             ));
         }
         BranchOutcome::Follows(branch) if !is_here(repo, branch)? => {

@@ -42,3 +42,13 @@ pub fn edited(app: &App, old: &str) -> Result<String> {
     let text = text?;
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
+
+/// Keeps a text in a file that nobody else can read, and says where.
+pub fn kept(text: &str, app: &mut App) -> Result<()> {
+    let path = std::env::temp_dir().join(format!("tract-{}.md", private::random_name::<8>()?));
+    private::create(&path)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(Error::io(&path))?;
+    app.ui.notice(format!("your text is in {}", path.display()));
+    Ok(())
+}

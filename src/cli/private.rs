@@ -120,6 +120,10 @@ pub fn write<T>(
 }
 
 fn taken(path: &Path) -> Failure {
+    if path.is_dir() {
+        let what = format!("{} is a directory", path.display());
+        return Failure::usage(what).with_hint("name a file in it");
+    }
     let what = format!("{} exists already", path.display());
     Failure::refused(what).with_hint("--force writes over it")
 }

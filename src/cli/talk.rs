@@ -57,8 +57,10 @@ impl Talk<'_> {
         let drafts = [Draft::append(asked.clone())];
         must_be_allowed(
             &At::new(self.repo, self.on.clone(), app),
-            &HookQuestion::of_drafts(&drafts),
-        )?;
+            &self.repo.config()?,
+            &HookQuestion::of_drafts(&drafts, None),
+        )
+        .map_err(|fault| fault.with_hint("another prompt; this one was not sent"))?;
         let call = app.call(&self.on, &self.what);
         let options = app.committing(self.repo)?;
         let mut held = budgeted::commit(self.repo, call, &drafts, &options, app)?;

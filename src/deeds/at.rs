@@ -293,7 +293,7 @@ impl<'a> At<'a> {
         self.resolve(Some(rev))
     }
 
-    /// What each of some revisions names; where there are none, what is wrong.
+    /// What each of some revisions names, and of ranges such as `:3..5` each message; where there are none, what is wrong.
     ///
     /// # Errors
     ///
@@ -307,7 +307,8 @@ impl<'a> At<'a> {
         if revs.is_empty() {
             return Err(ApiError::params(none));
         }
-        let all = revs.iter().map(|rev| read(self.repo, &self.on, rev));
+        let revs = revs.iter().flat_map(|rev| messages_of(rev));
+        let all = revs.map(|rev| read(self.repo, &self.on, &rev));
         Ok(all.collect::<crate::Result<_>>()?)
     }
 
@@ -388,6 +389,20 @@ impl<'a> At<'a> {
             Some(name) => Ok(name.parse()?),
             None => Ok(self.repo.config()?.format()?),
         }
+    }
+}
+
+/// The messages of a range of numbers, `:3..5` or `:-3..-1`, both ends among them; of anything else, itself.
+fn messages_of(rev: &str) -> Vec<String> {
+    let ends = rev
+        .strip_prefix(':')
+        .and_then(|range| range.split_once(".."));
+    let ends = ends.map(|(from, to)| (from, to.strip_prefix(':').unwrap_or(to)));
+    match ends.map(|(from, to)| (from.parse::<i64>(), to.parse::<i64>())) {
+        Some((Ok(from), Ok(to))) if from <= to && (from > 0) == (to > 0) && to != 0 => {
+            (from..=to).map(|number| format!(":{number}")).collect()
+        }
+        _ => vec![rev.to_owned()],
     }
 }
 

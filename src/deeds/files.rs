@@ -27,6 +27,10 @@ fn draft_of(path: &Path) -> PathBuf {
 
 /// Refuses a file that is there, unless it may be written over.
 fn must_be_free(path: &Path, force: bool) -> Result<(), ApiError> {
+    if path.is_dir() {
+        let what = format!("{} is a directory", path.display());
+        return Err(ApiError::params(what).with_hint("name a file in it"));
+    }
     if force || fs::symlink_metadata(path).is_err() {
         return Ok(());
     }

@@ -131,5 +131,6 @@ proptest! {
         for reply in replies {
             prop_assert_eq!(reply.session.as_ref(), Some(&session), "of {:?}", come);
         }
+        there.second_reading()?;
     }
 }

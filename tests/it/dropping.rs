@@ -250,3 +250,37 @@ fn a_dry_run_says_what_would_go() {
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
 }
+
+#[test]
+fn a_range_of_numbers_names_each_message_in_it() {
+    let sandbox = Sandbox::with_messages(&[
+        ("system", "Be brief."),
+        ("user", "One."),
+        ("user", "Two."),
+        ("user", "Three."),
+        ("user", "Four."),
+    ]);
+    let left = |words: &[&str]| {
+        sandbox.ok(words);
+        let log = sandbox.ok(&["compile", "--format", "text"]);
+        sandbox.ok(&["undo"]);
+        log.lines()
+            .filter(|line| line.starts_with("  "))
+            .map(|line| line.trim().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let rest = ["Be brief.", "Four."];
+    for range in [":2..4", ":2..:4", ":-4..-2"] {
+        assert_eq!(left(&["drop", "--force", range]), rest, "{range}");
+    }
+    assert!(
+        sandbox
+            .tract(&["drop", ":4..9"])
+            .contains("hint: there are 5 messages")
+    );
+    assert!(
+        sandbox
+            .tract(&["drop", ":4..2"])
+            .starts_with("exit code: 1")
+    );
+}

@@ -47,7 +47,7 @@ fn a_hook_refuses_a_commit_and_nothing_is_written() {
     exit code: 1
     --- stderr
     error: hook.commit refused it: not in here ␛[31m
-    hint: tract commit --no-verify … does not ask it
+    hint: --no-verify does not ask it
     ");
     let question = asked(&sandbox);
     assert_eq!(question["hook"], "commit");
@@ -116,6 +116,89 @@ fn an_edit_names_what_it_replaces() {
 }
 
 #[test]
+fn a_hook_is_told_where_the_message_goes_and_with_which_settings() {
+    let sandbox = guarded();
+    sandbox.ok(&[
+        "commit", "--after", "HEAD~1", "-r", "user", "-m", "Aside.", "--set", "stop=[1]",
+    ]);
+    let question = asked(&sandbox);
+    assert_eq!(
+        question["head"],
+        sandbox.ok(&["rev-parse", "HEAD~1"]).trim()
+    );
+    assert_eq!(
+        (question.get("branch"), &question["settings"]["stop"]),
+        (None, &json!([1]))
+    );
+}
+
+#[test]
+fn where_head_goes_elsewhere_meanwhile_nothing_is_written() {
+    let sandbox = Sandbox::with_messages(&[("system", "Be brief."), ("user", "Hello.")]);
+    sandbox.ok(&["branch", "idea"]);
+    let tract = env!("CARGO_BIN_EXE_tract");
+    for (key, words) in [
+        ("hook.commit", &["commit", "-r", "user", "-m", "Go on."][..]),
+        ("hook.merge", &["merge", "idea"]),
+    ] {
+        sandbox.ok(&[
+            "config",
+            key,
+            &format!("{tract} checkout -q other || {tract} checkout -q -b other"),
+        ]);
+        let before = sandbox.ok(&["log", "-n", "0", "--format", "%H", "main"]);
+        assert!(
+            sandbox.tract(words).starts_with("exit code: 4"),
+            "{words:?}"
+        );
+        for branch in ["main", "other"] {
+            assert_eq!(
+                sandbox.ok(&["log", "-n", "0", "--format", "%H", branch]),
+                before
+            );
+        }
+        sandbox.ok(&["config", "--unset", key]);
+        sandbox.ok(&["checkout", "main"]);
+    }
+}
+
+#[test]
+fn a_hook_that_commits_is_not_asked_without_end() {
+    let sandbox = guarded();
+    let tract = env!("CARGO_BIN_EXE_tract");
+    sandbox.ok(&[
+        "config",
+        "hook.commit",
+        &format!("{tract} commit -r user -m nested"),
+    ]);
+    let told = sandbox.tract(&["commit", "-r", "user", "-m", "Go on."]);
+    assert!(
+        told.contains("would be asked about that without end"),
+        "{told}"
+    );
+    assert_eq!(
+        sandbox.ok(&["log", "-n", "0", "--oneline"]).lines().count(),
+        2
+    );
+}
+
+#[test]
+fn what_was_typed_in_an_editor_is_kept_where_it_is_refused() {
+    let sandbox = guarded();
+    let script = sandbox.write("editor.sh", "printf 'no, and a long thought' > \"$1\"\n");
+    let editor = format!("sh {}", script.display());
+    let Some(told) = sandbox.drawn("200", &["commit", "-r", "user"], &[("EDITOR", &editor)]) else {
+        return;
+    };
+    let (_, path) = told.split_once("your text is in ").expect("it says where");
+    let path: String = path.split_whitespace().next().expect("a path").to_owned();
+    assert_eq!(
+        std::fs::read_to_string(path).expect("kept"),
+        "no, and a long thought"
+    );
+}
+
+#[test]
 fn a_hook_that_cannot_run_refuses() {
     let sandbox = guarded();
     sandbox.ok(&["config", "hook.commit", "/nowhere/at-all"]);
@@ -143,7 +226,7 @@ fn a_hook_refuses_a_merge_and_nothing_is_written() {
     exit code: 1
     --- stderr
     error: hook.merge refused it: no merges today
-    hint: tract merge --no-verify … does not ask it
+    hint: --no-verify does not ask it
     ");
     let question = asked(&sandbox);
     assert_eq!(
@@ -227,5 +310,6 @@ fn a_pull_that_merges_asks_too() {
     let told = sandbox.tract(&["--repo", &other, "pull", "--merge"]);
     assert!(told.contains("hook.merge refused it: not now"), "{told}");
     assert_eq!(sandbox.ok(&["--repo", &other, "rev-parse", "main"]), tip);
-    sandbox.ok(&["--repo", &other, "merge", "origin/main", "--no-verify"]);
+    sandbox.ok(&["--repo", &other, "pull", "--merge", "--no-verify"]);
+    assert_ne!(sandbox.ok(&["--repo", &other, "rev-parse", "main"]), tip);
 }

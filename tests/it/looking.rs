@@ -15,7 +15,7 @@ fn a_log_lists_what_each_commit_did() {
     ");
     insta::assert_snapshot!(sandbox.tract(&["log", "-n", "1", "--op", "compact", "-v"]), @r"
     a091f7219d01fe42b832cd3aeb19a2bd9b1a31dd89f46db640ee0de9358a360a  :1
-        2026-03-14 09:18:13 +0000  compact  user  text  -23 +1 messages  -2,705 = 260 tokens
+        2026-03-14 09:18:13 +0000  compact  injected  text  -23 +1 messages  -2,705 = 260 tokens
         This session is being continued from a previous conversation that ran out of…
     ");
     // Twenty, and that there are more is said to whoever reads, a program as well.

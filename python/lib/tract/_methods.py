@@ -419,7 +419,7 @@ class Methods:
         return self._ask("redact", {"revs": revs, "all": all, "dry_run": dry_run, "limit": limit})
 
     def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since: Optional[Union[str, float]] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
-        """Reverse the last command, whatever it was.
+        """Reverse the last command that changed a conversation.
 
         - `operation`: The operation to reverse, instead of the newest one
         - `force`: Reverse OP although somebody else did it
@@ -600,7 +600,7 @@ class Methods:
         """
         return self._ask("fetch", {"remote": remote, "sources": sources, "all": all, "prune": prune})
 
-    def pull(self, remote: Optional[str] = None, *, branch: Optional[str] = None, sources: Optional[bool] = None, merge: Optional[bool] = None, no_merge: Optional[bool] = None) -> types.CarriedAnswer:
+    def pull(self, remote: Optional[str] = None, *, branch: Optional[str] = None, sources: Optional[bool] = None, merge: Optional[bool] = None, no_merge: Optional[bool] = None, no_verify: Optional[bool] = None) -> types.CarriedAnswer:
         """Fetch, and move your branch and sessions forward.
 
         - `remote`: The remote; by default that of the branch, origin, or the only one
@@ -608,8 +608,9 @@ class Methods:
         - `sources`: Also the session files that are kept there
         - `merge`: Merge where both have new commits
         - `no_merge`: Do not, whatever pull.merge says
+        - `no_verify`: Do not ask the command of hook.merge
         """
-        return self._ask("pull", {"remote": remote, "branch": branch, "sources": sources, "merge": merge, "no_merge": no_merge})
+        return self._ask("pull", {"remote": remote, "branch": branch, "sources": sources, "merge": merge, "no_merge": no_merge, "no_verify": no_verify})
 
     def remotes(self) -> types.RemotesAnswer:
         """Lists the remotes.
@@ -1132,7 +1133,7 @@ class AsyncMethods:
         return await self._ask("redact", {"revs": revs, "all": all, "dry_run": dry_run, "limit": limit})
 
     async def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since: Optional[Union[str, float]] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
-        """Reverse the last command, whatever it was.
+        """Reverse the last command that changed a conversation.
 
         - `operation`: The operation to reverse, instead of the newest one
         - `force`: Reverse OP although somebody else did it
@@ -1313,7 +1314,7 @@ class AsyncMethods:
         """
         return await self._ask("fetch", {"remote": remote, "sources": sources, "all": all, "prune": prune})
 
-    async def pull(self, remote: Optional[str] = None, *, branch: Optional[str] = None, sources: Optional[bool] = None, merge: Optional[bool] = None, no_merge: Optional[bool] = None) -> types.CarriedAnswer:
+    async def pull(self, remote: Optional[str] = None, *, branch: Optional[str] = None, sources: Optional[bool] = None, merge: Optional[bool] = None, no_merge: Optional[bool] = None, no_verify: Optional[bool] = None) -> types.CarriedAnswer:
         """Fetch, and move your branch and sessions forward.
 
         - `remote`: The remote; by default that of the branch, origin, or the only one
@@ -1321,8 +1322,9 @@ class AsyncMethods:
         - `sources`: Also the session files that are kept there
         - `merge`: Merge where both have new commits
         - `no_merge`: Do not, whatever pull.merge says
+        - `no_verify`: Do not ask the command of hook.merge
         """
-        return await self._ask("pull", {"remote": remote, "branch": branch, "sources": sources, "merge": merge, "no_merge": no_merge})
+        return await self._ask("pull", {"remote": remote, "branch": branch, "sources": sources, "merge": merge, "no_merge": no_merge, "no_verify": no_verify})
 
     async def remotes(self) -> types.RemotesAnswer:
         """Lists the remotes.

@@ -759,11 +759,11 @@ class RedactParams(TypedDict, total=False):
 
 
 class UndoParams(TypedDict, total=False):
-    """Reverse the last command, whatever it was
+    """Reverse the last command that changed a conversation
     
     All refs that the command moved go back at once, those of all files of an import, too. A second undo reverses the command before it. The last command is
     the last one that was typed in this repository. In the repository of a home it is the last one typed in this
-    directory. On a server it is your last one. Imports by a watch, a hook or an agent were not typed. OP is a number
+    directory. On a server it is your last one. Settings and the names of remotes stay as they are. Imports by a watch, a hook or an agent were not typed. OP is a number
     from reflog: only that command is reversed, and only if nothing that it moved has moved since. On a server, what
     others did is refused unless `force` is given. With `to` or `since`, everything goes back to a point: all later
     commands are reversed, and earlier ones that were undone later are done again. That is one step, and one redo takes it
@@ -1092,6 +1092,8 @@ class PullParams(TypedDict, total=False):
     """Merge where both have new commits"""
     no_merge: bool
     """Do not, whatever pull.merge says"""
+    no_verify: bool
+    """Do not ask the command of hook.merge"""
 
 
 class RemotesParams(TypedDict):

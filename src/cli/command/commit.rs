@@ -47,6 +47,20 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
+    let mut edited = None;
+    let done = commit(args, &mut edited, app);
+    match (&done, edited) {
+        // Whatever was refused, what somebody has typed is not lost.
+        (Err(failure), Some(text)) if !matches!(failure, Failure::Quiet(_)) => {
+            input::kept(&text, app)?
+        }
+        _ => {}
+    }
+    done
+}
+
+/// Commits; what was typed in an editor is put into `edited`.
+fn commit(args: &Args, edited: &mut Option<String>, app: &mut App) -> Result<()> {
     if let Some(text) = args.stdin.as_deref().filter(|text| *text != "-") {
         let failure = Failure::usage(format!("'{text}' is not an option; give the text with -m"));
         let role = args.deed.role.as_deref().unwrap_or("user");
@@ -64,7 +78,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (target, writing) = {
         let at = At::new(&repo, on.clone(), &*app);
         let target = deed.edited(&at)?;
-        let messages = messages(args, &mut deed, target.as_ref().map(|(_, old)| old), app)?;
+        let old = target.as_ref().map(|(_, old)| old);
+        let messages = messages(args, &mut deed, old, edited, app)?;
         let writing = deed.writing(&at, target.clone(), messages)?;
         (target, writing)
     };
@@ -140,7 +155,8 @@ fn report(done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<()> {
 fn messages(
     args: &Args,
     deed: &mut CommitParams,
-    edited: Option<&Message>,
+    old: Option<&Message>,
+    edited: &mut Option<String>,
     app: &App,
 ) -> Result<Vec<SingleMessage>> {
     if !deed.events.is_empty() {
@@ -160,27 +176,34 @@ fn messages(
         Some(json) => return Ok(vec![provider_message("--json", json.text()?)?]),
         None => {}
     }
-    deed.speaker(edited)?;
-    let text = text(args, edited, app)?;
+    deed.speaker(old)?;
+    let text = text(args, old, edited, app)?;
     // A result may be empty, for a tool may print nothing; but only by intent.
     let is_meant = deed.message.is_some() || deed.call.is_some() && args.stdin.is_some();
     if text.is_empty() && !is_meant {
         return Err(Error::EmptyMessage.into());
     }
     deed.message = Some(text);
-    Ok(vec![deed.said(edited)?])
+    Ok(vec![deed.said(old)?])
 }
 
 /// The text that was given with -m, -F, -, or in an editor.
-fn text(args: &Args, edited: Option<&Message>, app: &App) -> Result<String> {
+fn text(
+    args: &Args,
+    old: Option<&Message>,
+    edited: &mut Option<String>,
+    app: &App,
+) -> Result<String> {
     match (&args.deed.message, &args.file) {
         (Some(text), _) => Ok(text.clone()),
         (_, Some(path)) => input::read(app, path),
         _ if args.stdin.is_none() && app.ui.input_is_terminal() => {
-            match edited.map(|message| message.parts.as_slice()) {
-                Some([Part::Text { text }]) => input::edited(app, text),
-                _ => input::edited(app, ""),
-            }
+            let text = match old.map(|message| message.parts.as_slice()) {
+                Some([Part::Text { text }]) => input::edited(app, text)?,
+                _ => input::edited(app, "")?,
+            };
+            *edited = Some(text.clone()).filter(|text| !text.trim().is_empty());
+            Ok(text)
         }
         _ => input::read(app, Path::new("-")),
     }

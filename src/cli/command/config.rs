@@ -51,7 +51,7 @@ Settings of the repository, with their defaults in brackets:
 
 With TRACT_LOG=FILE in the environment (or 1, for standard error), each command, and each request of a program, adds a line of JSON. The line has what it was, how long it took, what it moved, how it ended, and what was counted, hidden or reset. The file docs/log.md describes it.
 
-The command of hook.commit is asked by tract commit, by a prompt in tract chat, and by programs through tract api. That of hook.merge is asked by tract merge, and by tract pull where it merges. Each reads one line of JSON: hook, branch, head, and the messages, or the other branch's name and commit. Unless its exit code is 0, nothing is written. The reason is what it prints.
+The command of hook.commit is asked by tract commit, by a prompt in tract chat, and by programs through tract api. That of hook.merge is asked by tract merge, and by tract pull where it merges. Each reads one line of JSON: hook, branch, head, and the messages with their settings, or the other branch's name and commit. Answers of a model, recordings and imports are not asked about. Unless its exit code is 0, nothing is written. The reason is what it prints.
 
 Where truncate or CMD cannot keep the budget, the exit code is 1 as well, but the message is committed, and tract commit prints its hash.
 

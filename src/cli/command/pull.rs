@@ -24,7 +24,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             parted.theirs
         );
         if parted.name.is_branch() && merges {
-            merge(parted, app)?;
+            merge(parted, args.no_verify, app)?;
             is_merged = true;
             continue;
         }
@@ -44,10 +44,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 }
 
 /// Merges what was brought into the branch.
-fn merge(parted: &Parted, app: &mut App) -> Result<()> {
+fn merge(parted: &Parted, no_verify: bool, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let surgery = outcome::options(app, &repo, false)?;
-    let done = merge_what_came(parted, &At::new(&repo, on, app), surgery);
+    let done = merge_what_came(parted, &At::new(&repo, on, app), no_verify, surgery);
     let MergeOutcome { made, name } = done?;
     merging::tell(&made, &name, false, &repo, app)
 }

@@ -252,7 +252,7 @@ fn head_line(status: &Status, ui: &Ui) -> Line {
             Head::Detached(_) => "BRANCH",
         };
         let new = plural(status.session_new, "new message");
-        after += &format!(", {new}: tract import --onto {branch}");
+        after += &format!(", {new}: tract import --onto {branch} FILE");
     }
     let mut facts = match (&session.title, name.as_session()) {
         (Some(_), Some((tool, _))) => tool.to_owned(),

@@ -16,7 +16,8 @@ use tract::render::Calendar;
 use tract::repo::{BackupNote, On, Repo};
 use tract::sync::Peer;
 
-use crate::cli::app::Environment;
+use crate::cli::app::{Environment, IN_HOOK};
+use crate::cli::shell::shell;
 use crate::cli::summariser::TIMEOUT_SECONDS;
 use crate::cli::trace::{self, Measured};
 use crate::cli::ui::{ColorChoice, Ui};
@@ -310,8 +311,14 @@ impl Host for App {
     }
 
     fn asked(&self, command: &str, question: &str) -> Result<Option<String>, ApiError> {
+        if self.env.is_in_hook {
+            let what = "a hook's command commits itself, and would be asked about that without end";
+            return Err(ApiError::refused(what).with_hint("`--no-verify` does not ask it"));
+        }
         let timeout = Duration::from_secs(TIMEOUT_SECONDS.get());
-        let ended = exec::ended(command, question, timeout);
+        let mut program = shell(command);
+        program.env(IN_HOOK, "1");
+        let ended = exec::ended(program, question, timeout);
         let ended = ended.map_err(|failed| {
             let what = format!(
                 "'{command}' did not say whether it allows this: {}",

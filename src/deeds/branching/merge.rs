@@ -107,7 +107,15 @@ impl MergeParams {
     fn must_be_allowed(&self, at: &At<'_>, name: &str, commit: CommitHash) -> Result<(), ApiError> {
         match self.no_verify || self.dry_run {
             true => Ok(()),
-            false => must_be_allowed(at, &HookQuestion::Merge { name, commit }),
+            false => {
+                let message = self.message.as_deref();
+                let question = HookQuestion::Merge {
+                    name,
+                    commit,
+                    message,
+                };
+                must_be_allowed(at, &at.repo.config()?, &question)
+            }
         }
     }
 

@@ -76,6 +76,9 @@ impl CompactParams {
         };
         let from = if from.is_empty() { ":1" } else { from };
         let to = if to.is_empty() { ":-1" } else { to };
+        // `:4..20` means what `:4..:20` does.
+        let is_number = from.starts_with(':') && to.parse::<i64>().is_ok();
+        let to = if is_number { &format!(":{to}") } else { to };
         Ok(Extent::Range(
             repo.resolve_entry(on, from)?,
             repo.resolve_entry(on, to)?,

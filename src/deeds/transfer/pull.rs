@@ -47,6 +47,9 @@ pub struct PullParams {
     /// Do not, whatever pull.merge says
     #[cfg_attr(feature = "cli", arg(long))]
     pub no_merge: bool,
+    /// Do not ask the command of hook.merge
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub no_verify: bool,
 }
 
 impl PullParams {
@@ -71,10 +74,12 @@ impl PullParams {
 pub fn merge_what_came(
     parted: &Parted,
     at: &At<'_>,
+    no_verify: bool,
     surgery: SurgeryOptions,
 ) -> Result<MergeOutcome, ApiError> {
     let merge = MergeParams {
         rev: Some(parted.seen.short().to_owned()),
+        no_verify,
         ..MergeParams::default()
     };
     merge.carry_out(at, at.call(&merge.line()), surgery, None)
@@ -140,7 +145,7 @@ impl Method for PullParams {
         for parted in &done.parted {
             let mut landed = Landed::Parted.as_str();
             if merges && parted.name.is_branch() {
-                let done = merge_what_came(parted, at, at.surgery(false, None)?)?;
+                let done = merge_what_came(parted, at, self.no_verify, at.surgery(false, None)?)?;
                 landed = match done.made {
                     Merge::Conflicts(_) => "conflicts",
                     _ => "merged",

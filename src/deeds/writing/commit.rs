@@ -412,7 +412,7 @@ impl CommitParams {
             settings.entry(key.to_owned()).or_insert(value);
         }
         if !self.no_verify {
-            must_be_allowed(at, &HookQuestion::of_drafts(&drafts))?;
+            must_be_allowed(at, &config, &HookQuestion::of_drafts(&drafts, after))?;
         }
         Ok(Writing {
             drafts,
