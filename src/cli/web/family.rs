@@ -22,7 +22,10 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
     let tree = tree.ok_or_else(missing)?;
     let mut first = listed(tree, true, &app.calendar(), &app);
     mark(&mut first, &super::session_address(&id, ""));
-    let count = plural(1 + tree.below() as u64, "conversation");
+    let count = match tree.is_imported() {
+        true => plural(1 + tree.below() as u64, "conversation"),
+        false => "Its sub-agents and copies are known once it is imported.".to_owned(),
+    };
     let page = family(&site.frame(asked), &first, &count, all.is_pending);
     Ok(Answer::page(page))
 }

@@ -298,6 +298,11 @@ impl Tree<'_> {
         self.row.id == id || self.children.iter().any(|child| child.holds(id))
     }
 
+    /// Whether a repository has it: of a file nobody has looked for what belongs to it.
+    pub fn is_imported(&self) -> bool {
+        self.row.kind != Kind::File
+    }
+
     /// How many belong to it.
     pub fn below(&self) -> usize {
         self.children.iter().map(|child| 1 + child.below()).sum()

@@ -239,6 +239,12 @@ fn a_search_finds_messages_before_anything_is_imported() {
     let leads = format!("s/claude-code/{}/#q=course", id(2));
     assert_eq!(listed(groups[0]), [leads]);
     assert!(served.settled("?q=zebra").contains("No message matches"));
+    // Nor is it denied that it has sub-agents.
+    let tree = served.settled(&format!("s/claude-code/{}/tree", id(2)));
+    assert!(
+        tree.contains("known once it is imported") && !tree.contains("1 conversation"),
+        "{tree}"
+    );
     assert!(!sandbox.is_made());
 }
 
