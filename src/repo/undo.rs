@@ -360,7 +360,8 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
             break;
         }
         reversed |= operation.reversal != Reversal::None;
-        if undone || operation.reversal != Reversal::None || is_unattended(&operation) {
+        let is_meant = !is_unattended(&operation) && !is_of_remotes(&operation);
+        if undone || operation.reversal != Reversal::None || !is_meant {
             continue;
         }
         let moves = view.moves(operation.id)?;
@@ -417,6 +418,12 @@ pub(crate) fn is_unattended(operation: &OperationRow) -> bool {
 
 /// With what the words of such operations begin.
 const UNATTENDED: [&str; 4] = ["watch", "hook", "guard", "mcp"];
+
+/// Whether an operation gave a remote another name, or forgot one: that is a setting, which an undo leaves as it is, so it
+/// leaves the refs of that name, too.
+fn is_of_remotes(operation: &OperationRow) -> bool {
+    operation.what.split(' ').next() == Some("remote")
+}
 
 /// Whether an operation only took in what somebody else had said: an import, a recording, or what nobody typed. What
 /// puts an import's messages on a branch of one's own is more than that.
@@ -515,6 +522,11 @@ fn named_operation(view: &dyn View, id: u64) -> Result<(OperationRow, Vec<Reflog
         }
         if is_forgotten(view, id)? {
             return refuse("it stands for all before it");
+        }
+        if is_of_remotes(&operation) {
+            return refuse(
+                "names and addresses of remotes are settings; tract remote changes them",
+            );
         }
         let moves = view.moves(id)?;
         if moves.is_empty() {

@@ -83,7 +83,7 @@ impl Repo {
         Ok(true)
     }
 
-    /// Forgets a remote, and where its refs were: that an undo brings back. Whether there was one.
+    /// Forgets a remote, and where its refs were: a fetch brings them back. Whether there was one.
     pub fn forget_remote(&self, call: Call<'_>, name: &str) -> Result<bool> {
         let tx = self.store.write()?;
         let is_there = is_named(&*tx, name)?;

@@ -43,6 +43,22 @@ fn a_branch_goes_where_it_was_told_to() {
     mine.ok(&["remote", "rename", "team", "desk"]);
     assert_eq!(tip(&mine, "desk/main"), tip(&mine, "main"));
     assert!(mine.tract(&["rev-parse", "team/main"]).contains("error:"));
+    // An undo goes past it: a name is a setting, and its refs go by it.
+    let renamed = mine.ok(&["reflog", "-n", "1"]);
+    assert!(renamed.contains("remote rename team desk"), "{renamed}");
+    let number = renamed.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let number = number
+        .split(|c: char| !c.is_ascii_digit())
+        .next()
+        .expect("a number");
+    let refused = mine.tract(&["undo", number]);
+    assert!(
+        refused.contains("are settings; tract remote changes them"),
+        "{refused}"
+    );
+    let next = mine.tract(&["undo", "--dry-run"]);
+    assert!(!next.contains("remote rename"), "{next}");
+    assert_eq!(tip(&mine, "desk/main"), tip(&mine, "main"));
     say(&mine, "four");
     mine.ok(&["push"]);
     assert_eq!(tip(&other, "main"), tip(&mine, "main"));

@@ -5,7 +5,9 @@
 
 use std::collections::HashSet;
 
-use super::{OperationEntry, Own, State, is_capture, is_elsewhere, is_forgotten, reverse_as};
+use super::{
+    OperationEntry, Own, State, is_capture, is_elsewhere, is_forgotten, is_of_remotes, reverse_as,
+};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use crate::repo::load;
@@ -143,7 +145,7 @@ pub(super) fn done_since(view: &dyn View, point: UndoPoint) -> Result<Vec<Operat
         if is_elsewhere(own.as_ref(), view, &operation)? {
             continue;
         }
-        if undone || operation.reversal != Reversal::None {
+        if undone || operation.reversal != Reversal::None || is_of_remotes(&operation) {
             continue;
         }
         let moves = view.moves(operation.id)?;
