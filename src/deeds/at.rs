@@ -1,5 +1,6 @@
 //! Where, when and for whom a method is called.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
@@ -392,18 +393,28 @@ impl<'a> At<'a> {
     }
 }
 
-/// The messages of a range of numbers, `:3..5` or `:-3..-1`, both ends among them; of anything else, itself.
-fn messages_of(rev: &str) -> Vec<String> {
-    let ends = rev
-        .strip_prefix(':')
-        .and_then(|range| range.split_once(".."));
-    let ends = ends.map(|(from, to)| (from, to.strip_prefix(':').unwrap_or(to)));
-    match ends.map(|(from, to)| (from.parse::<i64>(), to.parse::<i64>())) {
-        Some((Ok(from), Ok(to))) if from <= to && (from > 0) == (to > 0) && to != 0 => {
-            (from..=to).map(|number| format!(":{number}")).collect()
-        }
-        _ => vec![rev.to_owned()],
-    }
+/// The two ends of a range of revisions. The second may be a number alone where the first is one: `:3..5`.
+pub(super) fn range_ends(range: &str) -> Option<(&str, Cow<'_, str>)> {
+    let (from, to) = range.split_once("..")?;
+    let is_number = from.starts_with(':') && to.parse::<i64>().is_ok();
+    let to = match is_number {
+        true => format!(":{to}").into(),
+        false => to.into(),
+    };
+    Some((from, to))
+}
+
+/// The messages of a range of numbers, `:3..5` or `:-3..-1`, both ends among them; of anything else, itself. They come one by
+/// one, for a range may end far behind the last.
+fn messages_of(rev: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let number = |text: &str| text.strip_prefix(':')?.parse::<i64>().ok();
+    let ends = range_ends(rev).and_then(|(from, to)| Some((number(from)?, number(&to)?)));
+    let ends = ends.filter(|(from, to)| from <= to && (*from > 0) == (*to > 0) && *to != 0);
+    let other = ends.is_none().then_some(rev.into());
+    let numbers = ends.into_iter().flat_map(|(from, to)| from..=to);
+    numbers
+        .map(|number| format!(":{number}").into())
+        .chain(other)
 }
 
 /// A budget of tokens: so many, or a share of `budget.max`; `as_counted`: by tract's own count, not the provider's.

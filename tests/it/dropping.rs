@@ -278,6 +278,9 @@ fn a_range_of_numbers_names_each_message_in_it() {
             .tract(&["drop", ":4..9"])
             .contains("hint: there are 5 messages")
     );
+    // However far it goes, it ends with the first that is not there.
+    let far = sandbox.tract(&["drop", ":1..999999999999"]);
+    assert!(far.contains("hint: there are 5 messages"), "{far}");
     assert!(
         sandbox
             .tract(&["drop", ":4..2"])

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::deeds::at::range_ends;
 use crate::deeds::{ApiError, At, Changed, Deed, Method, Spelled, token_budget};
 use crate::error::{Error, Refusal};
 use crate::model::{Millis, TokenCount};
@@ -70,15 +71,12 @@ impl CompactParams {
         if self.keep.is_some() {
             return Err(ApiError::params("'keep' or 'range', not both"));
         }
-        let Some((from, to)) = range.split_once("..") else {
+        let Some((from, to)) = range_ends(range) else {
             let fault = ApiError::params(format!("'{range}' is not a span"));
             return Err(fault.with_hint("both ends: `tract compact :4..:20`"));
         };
         let from = if from.is_empty() { ":1" } else { from };
-        let to = if to.is_empty() { ":-1" } else { to };
-        // `:4..20` means what `:4..:20` does.
-        let is_number = from.starts_with(':') && to.parse::<i64>().is_ok();
-        let to = if is_number { &format!(":{to}") } else { to };
+        let to = if to.is_empty() { ":-1" } else { &*to };
         Ok(Extent::Range(
             repo.resolve_entry(on, from)?,
             repo.resolve_entry(on, to)?,
