@@ -12,7 +12,6 @@ use crate::error::{Error, Result};
 use crate::formats::Format;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::pairs::{Links, Pairs};
-
 use crate::model::{DONE_ELSEWHERE, Encoding, Message, Millis, Part, RefName, Role, ToolUses};
 use crate::query::file_edits::{CalledEdit, EditOutcome, EditsOfCall};
 use crate::repo::copies::Copies;

@@ -498,7 +498,7 @@ fn speak(
     let others = listed.iter().rev().zip(&headlines).filter_map(of_others);
     let others = load::rows(view, &others.collect::<Vec<_>>())?;
     let mut told = Told::new(view, &listed)?;
-    let mut users: Vec<(usize, CommitRow, ContentRow)> = Vec::new();
+    let mut users: Vec<(usize, ContentRow)> = Vec::new();
     let rows = listed.iter_mut().rev().zip(&mut headlines);
     for (at, (one, headline)) in rows.enumerate() {
         let said = one.said.take();
@@ -512,16 +512,19 @@ fn speak(
         headline.call = uses::answered(&calls);
         headline.role = Some(said.role);
         if prompts::is_users(&said) {
-            users.push((at, one.row.clone(), said.clone()));
+            users.push((at, said.clone()));
         }
         headline.preview = uses::in_brief(said.preview, own.as_ref());
         if parts {
             headline.parts = load::content(view, &said.hash)?.part_types();
         }
     }
-    let rows: Vec<(&CommitRow, &ContentRow)> =
-        users.iter().map(|(_, row, said)| (row, said)).collect();
-    for ((at, ..), injected) in users.iter().zip(prompts::injected_rows(view, &rows)?) {
+    let brought = users.iter().map(|(at, said)| {
+        let row = &listed[listed.len() - 1 - at].row;
+        (row.hash, &row.commit.operation, said)
+    });
+    let injected = prompts::injected_rows(view, &brought.collect::<Vec<_>>())?;
+    for ((at, _), injected) in users.iter().zip(injected) {
         headlines[*at].injected = injected;
     }
     Ok(listed.into_iter().map(|one| one.row).collect())

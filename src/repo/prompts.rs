@@ -11,7 +11,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::model::{EntryId, HideKind, Operation, PURGED, Role, reads_as_queued, reads_as_typed};
 use crate::repo::repository::Repo;
 use crate::repo::{kept, load};
-use crate::store::{CommitRow, ContentRow, View};
+use crate::store::{ContentRow, View};
 
 /// What the format of a source says of its records, by the source's number.
 type Injected = HashMap<u64, Option<Says>>;
@@ -80,15 +80,15 @@ pub(crate) fn typed(view: &dyn View, said: &[(CommitHash, &ContentRow)]) -> Resu
 /// not type, and what stands in place of hidden messages.
 pub(crate) fn injected_rows(
     view: &dyn View,
-    said: &[(&CommitRow, &ContentRow)],
+    said: &[(CommitHash, &Operation, &ContentRow)],
 ) -> Result<Vec<bool>> {
-    let mut injected: Vec<bool> = said.iter().map(|(_, row)| is_users(row)).collect();
+    let mut injected: Vec<bool> = said.iter().map(|(.., row)| is_users(row)).collect();
     let is_own = |at: &usize| {
-        let operation = &said[*at].0.commit.operation;
+        let operation = said[*at].1;
         injected[*at] && !matches!(operation, Operation::Hide(hide) if hide.kind.marks())
     };
     let own: Vec<usize> = (0..said.len()).filter(is_own).collect();
-    let asked = own.iter().map(|at| (said[*at].0.hash, said[*at].1));
+    let asked = own.iter().map(|at| (said[*at].0, said[*at].2));
     for (at, typed) in own.iter().zip(typed(view, &asked.collect::<Vec<_>>())?) {
         injected[*at] = !typed;
     }

@@ -148,7 +148,7 @@ impl Repo {
         let total = hits.len();
         let mut hits = Merge::of(&*view, hits)?;
         let mut visibility = Visibility::new(tips.clone(), head);
-        let (mut found, mut messages) = (Vec::new(), 0);
+        let (mut found, mut contents, mut messages) = (Vec::new(), Vec::new(), 0);
         while let Some((hit, row)) = hits.next(&*view)? {
             progress(FindProgress::Reading { messages, total })?;
             messages += 1;
@@ -162,6 +162,9 @@ impl Repo {
             let Some((role, lines)) = read(&*view, &content, &row, options)? else {
                 continue;
             };
+            if !is_said_by(&*view, options.role, role, (&row, &content))? {
+                continue;
+            }
             let entry = entry_of(&*view, &hit.commit, &content, &row.commit.operation)?;
             let parts: HashSet<usize> = lines.iter().map(|line| line.part).collect();
             let at = (hit.tip, &hit.commit);
@@ -177,13 +180,13 @@ impl Repo {
                 0 => Default::default(),
                 around => visibility.neighbours(&*view, tip, &entry, around)?,
             };
-            let is_injected = is_injected(&*view, role, &row, &content)?;
+            contents.push(content);
             found.push(Found {
                 hash: row.hash,
                 commit: row.commit,
                 entry,
                 role,
-                is_injected,
+                is_injected: options.role == Some(Speaker::Injected),
                 branch: tips[tip].0.clone(),
                 session: visibility.session(&*view, tip)?.clone(),
                 number: standing.number,
@@ -198,6 +201,10 @@ impl Repo {
             if found.len() == options.limit {
                 break;
             }
+        }
+        // Who is asked for by name is known.
+        if options.role.is_none() {
+            tell_injected(&*view, &mut found, &contents)?;
         }
         Ok(found)
     }
@@ -332,8 +339,11 @@ fn read(
     if !options.takes(row) {
         return Ok(None);
     }
-    if !is_said_by(view, options.role, row, content)? {
-        return Ok(None);
+    if let Some(speaker) = options.role {
+        let found = view.content_row(content)?;
+        if found.is_none_or(|row| row.role != speaker.role()) {
+            return Ok(None);
+        }
     }
     let message = load::content(view, content)?;
     let lines = options.asked.lines(&message).into_iter();
@@ -354,34 +364,42 @@ fn read(
     Ok(wanted.then_some((message.role, lines)))
 }
 
-/// Whether a content that a commit brings is said by whoever is asked for.
-pub(super) fn is_said_by(
+/// Whether what a commit brings is said by whoever is asked for, among those of the role.
+fn is_said_by(
     view: &dyn View,
     speaker: Option<Speaker>,
-    row: &CommitRow,
-    content: &ContentHash,
+    role: Role,
+    (row, content): (&CommitRow, &ContentHash),
 ) -> Result<bool> {
-    let Some(speaker) = speaker else {
-        return Ok(true);
-    };
-    let Some(said) = view.content_row(content)? else {
-        return Ok(false);
-    };
-    let is_of_role = said.role == speaker.role();
-    Ok(is_of_role && speaker.says(said.role, is_injected(view, said.role, row, content)?))
+    match speaker.filter(|speaker| speaker.role() == Role::User) {
+        Some(speaker) => Ok(speaker.says(role, is_injected(view, row, content)?)),
+        None => Ok(true),
+    }
 }
 
 /// Whether a client says in the user's name what a commit brings.
-fn is_injected(
-    view: &dyn View,
-    role: Role,
-    row: &CommitRow,
-    content: &ContentHash,
-) -> Result<bool> {
-    match view.content_row(content)?.filter(|_| role == Role::User) {
-        Some(said) => Ok(prompts::injected_rows(view, &[(row, &said)])?[0]),
-        None => Ok(false),
+fn is_injected(view: &dyn View, row: &CommitRow, content: &ContentHash) -> Result<bool> {
+    let Some(said) = view.content_row(content)? else {
+        return Ok(false);
+    };
+    Ok(prompts::injected_rows(view, &[(row.hash, &row.commit.operation, &said)])?[0])
+}
+
+/// Says of what was found what a client says in the user's name: of all of it at once.
+fn tell_injected(view: &dyn View, found: &mut [Found], contents: &[ContentHash]) -> Result<()> {
+    let users = (0..found.len()).filter(|at| found[*at].role == Role::User);
+    let users: Vec<usize> = users.collect();
+    let of_users: Vec<ContentHash> = users.iter().map(|at| contents[*at]).collect();
+    let rows = load::rows(view, &of_users)?;
+    let said = users.iter().zip(&of_users).map(|(at, content)| {
+        let one = &found[*at];
+        (one.hash, &one.commit.operation, &rows[content])
+    });
+    let injected = prompts::injected_rows(view, &said.collect::<Vec<_>>())?;
+    for (at, injected) in users.into_iter().zip(injected) {
+        found[at].is_injected = injected;
     }
+    Ok(())
 }
 
 /// The entry to which a commit gives a content.

@@ -402,7 +402,7 @@ impl<'a> Ordering<'a> {
     ) -> Result<Option<Answer>> {
         let options = self.options;
         let content = one.content;
-        if !is_said_by(self.view, options.role, &row, &content)? {
+        if !is_said_by(self.view, options.role, message.role, (&row, &content))? {
             return Ok(None);
         }
         if let Some(tool) = &options.tool
@@ -476,7 +476,10 @@ impl<'a> Ordering<'a> {
             around => self.visibility.neighbours(view, tip, &entry, around)?,
         };
         Ok(Found {
-            is_injected: is_injected(view, answer.role, &row, &content)?,
+            is_injected: match self.options.role {
+                Some(speaker) => speaker == Speaker::Injected,
+                None => answer.role == Role::User && is_injected(view, &row, &content)?,
+            },
             hash: row.hash,
             commit: row.commit,
             entry,

@@ -174,7 +174,11 @@ fn speaking(view: &dyn View, rows: &[CommitRow], options: &LogOptions) -> Result
     let brought = brought.map(|(row, content)| (row, &said[&content]));
     let brought: Vec<(&CommitRow, &ContentRow)> = brought.collect();
     let injected = match options.role.map(Speaker::role) {
-        Some(Role::User) => prompts::injected_rows(view, &brought)?,
+        Some(Role::User) => {
+            let brought = brought.iter();
+            let brought = brought.map(|(row, said)| (row.hash, &row.commit.operation, *said));
+            prompts::injected_rows(view, &brought.collect::<Vec<_>>())?
+        }
         _ => vec![false; brought.len()],
     };
     let mut callers = Callers::new(view);
