@@ -1,6 +1,7 @@
 //! Sessions of tools, in.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -148,17 +149,16 @@ impl ImportAnswer {
         };
         let kin = family.kin.iter().flat_map(|(_, report)| &report.sessions);
         let agents = kin.filter(|session| session.parent.is_some());
-        let before = self.sessions.iter().chain(&self.agents);
-        let before: Vec<String> = before.map(|it| it.name.clone()).collect();
-        let before = |name: &RefName| before.iter().any(|it| it == name.as_str());
-        for session in &report.sessions {
-            let is_known = self
-                .agents
-                .iter()
-                .any(|it| it.name == session.name.as_str());
-            // Whoever started it came before.
-            let is_agents = session.parent.as_ref().is_some_and(before);
-            match is_known || is_agents {
+        let has =
+            |list: &[ImportedFacts], name: &RefName| list.iter().any(|it| it.name == name.as_str());
+        // Whoever started it came before.
+        let is_agents = report.sessions.iter().map(|session| {
+            let before = |name| has(&self.sessions, name) || has(&self.agents, name);
+            session.parent.as_ref().is_some_and(before)
+        });
+        let is_agents: Vec<bool> = is_agents.collect();
+        for (session, is_agents) in report.sessions.iter().zip(is_agents) {
+            match is_agents || has(&self.agents, &session.name) {
                 true => put(&mut self.agents, facts(session)),
                 false => put(&mut self.sessions, facts(session)),
             }
@@ -444,7 +444,8 @@ impl ImportParams {
             // Each behind those that it begins with, and behind who started it.
             let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
             let order = ingest::kin::in_order(at.repo, &paths, &mut database::Listings::default())?;
-            files.sort_by_key(|(path, _)| order.iter().position(|it| it == path));
+            let places: HashMap<&PathBuf, usize> = order.iter().zip(0..).collect();
+            files.sort_by_key(|(path, _)| places.get(path).copied());
         }
         if self.branch.is_some() && files.len() > 1 {
             let what = "'as' names the branch of one session, and there are several";
