@@ -1,7 +1,7 @@
 //! Text that the user hands over: in a file, on standard input, or written in an editor.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tract::Error;
 
@@ -25,10 +25,7 @@ pub fn edited(app: &App, old: &str) -> Result<String> {
         let failure = Failure::usage("no text was given, and neither VISUAL nor EDITOR is set");
         return Err(failure.with_hint("tract commit -r user -m TEXT"));
     };
-    let path = std::env::temp_dir().join(format!("tract-{}.md", private::random_name::<8>()?));
-    private::create(&path)
-        .and_then(|mut file| file.write_all(old.as_bytes()))
-        .map_err(Error::io(&path))?;
+    let path = new_file(old)?;
     // As git does: the editor's setting is a command line, so the shell splits it.
     let mut command = shell(&format!("{editor} \"$1\""));
     let status = command.arg(&editor).arg(&path).status();
@@ -43,12 +40,18 @@ pub fn edited(app: &App, old: &str) -> Result<String> {
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
-/// Keeps a text in a file that nobody else can read, and says where.
+/// Keeps a text in a file, and says where.
 pub fn kept(text: &str, app: &mut App) -> Result<()> {
+    let path = new_file(text)?;
+    app.ui.notice(format!("your text is in {}", path.display()));
+    Ok(())
+}
+
+/// A new file with a text, which nobody else can read.
+fn new_file(text: &str) -> Result<PathBuf> {
     let path = std::env::temp_dir().join(format!("tract-{}.md", private::random_name::<8>()?));
     private::create(&path)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(Error::io(&path))?;
-    app.ui.notice(format!("your text is in {}", path.display()));
-    Ok(())
+    Ok(path)
 }

@@ -324,7 +324,7 @@ impl Host for App {
                 "'{command}' did not say whether it allows this: {}",
                 failed.reason
             );
-            ApiError::refused(what)
+            ApiError::refused(what).with_hint("`--no-verify` does not ask it")
         })?;
         Ok(match (ended.code, ended.stderr.trim()) {
             (Some(0), _) => None,

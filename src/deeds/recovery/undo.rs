@@ -127,7 +127,7 @@ impl UndoParams {
             }
         })?;
         Ok(UndoOutcome {
-            is_final: undone.is_final || !self.dry_run && repo.is_final()?,
+            is_final: undone.is_final || !self.dry_run && is_final(repo),
             undone: Undone::ToAPoint(undone),
         })
     }
@@ -140,14 +140,19 @@ impl UndoParams {
         }
         let (undone, is_final) = match self.operation {
             named if self.dry_run => repo.undo_forecast(named, self.force, calendar.now)?,
-            Some(id) if self.force => (repo.undo_of_anybody(id, calendar.now)?, repo.is_final()?),
-            named => (repo.undo(named, calendar.now)?, repo.is_final()?),
+            Some(id) if self.force => (repo.undo_of_anybody(id, calendar.now)?, is_final(repo)),
+            named => (repo.undo(named, calendar.now)?, is_final(repo)),
         };
         Ok(UndoOutcome {
             undone: Undone::One(undone),
             is_final,
         })
     }
+}
+
+/// Whether redo does not bring back what was undone. It is undone: what cannot be told of it is no failure.
+fn is_final(repo: &Repo) -> bool {
+    repo.is_final().unwrap_or_default()
 }
 
 impl Method for UndoParams {
