@@ -101,6 +101,9 @@ pub fn smaller(app: &App, repo: &Repo, on: &On) -> Result<String> {
     let Some(max) = app.budget_max(repo)? else {
         return Ok(otherwise);
     };
+    if repo.head(on)?.commit().is_none() {
+        return Ok("tract config budget.max N allows more".to_owned());
+    }
     let to = |tokens| {
         let as_counted = false;
         Truncate::new(Reach::ToBudget(TokenBudget { tokens, as_counted }))

@@ -204,6 +204,22 @@ pub fn by(operation: &OperationRow, repo: &Repo) -> Option<String> {
     (!is_own).then(|| by.to_string())
 }
 
+/// Says so where a branch and a tag have one name now: as a revision, it is the branch.
+pub fn shared_name(repo: &Repo, name: &str, app: &mut App) -> Result<()> {
+    let both = [RefName::branch(name)?, RefName::tag(name)?];
+    let all = both.map(|one| repo.references(one.as_str()).map(|found| (one, found)));
+    for all in all {
+        let (one, found) = all?;
+        if !found.iter().any(|(name, _)| *name == one) {
+            return Ok(());
+        }
+    }
+    app.ui.notice(format!(
+        "a branch and a tag are called {name}: {name} means the branch, refs/tags/{name} the tag"
+    ));
+    Ok(())
+}
+
 /// Says that a branch or a tag was deleted, and how it comes back.
 pub fn deleted(
     repo: &Repo,

@@ -567,3 +567,19 @@ fn sandbox_help(arguments: &[&str]) -> String {
     let help = Sandbox::new().ok(arguments);
     help.split_whitespace().collect::<Vec<_>>().join(" ")
 }
+
+#[test]
+fn a_first_message_over_the_budget_is_refused_with_a_way_out() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["config", "budget.max", "5"]);
+    sandbox.ok(&["config", "budget.action", "refuse"]);
+    let told = commit(
+        &sandbox,
+        "user",
+        "One two three four five six seven eight nine ten.",
+    );
+    assert!(
+        told.contains("hint: tract config budget.max N allows more"),
+        "{told}"
+    );
+}

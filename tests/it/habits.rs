@@ -339,3 +339,15 @@ fn the_branches_that_were_last_worked_on_are_listed_alone() {
     };
     assert_eq!((of_tool("1"), of_tool("2")), ((1, false), (2, true)));
 }
+
+#[test]
+fn a_branch_and_a_tag_of_one_name_are_told_apart() {
+    let sandbox = Sandbox::with_messages(&[("user", "Hello.")]);
+    let note = "a branch and a tag are called v1";
+    assert!(!sandbox.tract(&["tag", "v1"]).contains(note));
+    assert!(sandbox.tract(&["branch", "v1"]).contains(note));
+    sandbox.ok(&["tag", "--delete", "v1"]);
+    assert!(sandbox.tract(&["tag", "v1"]).contains(note));
+    sandbox.ok(&["branch", "--delete", "v1"]);
+    assert!(sandbox.tract(&["checkout", "-b", "v1"]).contains(note));
+}

@@ -177,7 +177,7 @@ fn each_shell_gets_what_makes_it_ask() {
 #[test]
 fn every_command_has_a_manual_page() {
     let sandbox = Sandbox::empty();
-    sandbox.ok(&["man", "pages"]);
+    let told = sandbox.tract(&["man", "pages"]);
     let pages = sandbox.work().join("pages");
     let names = std::fs::read_dir(&pages).expect("a folder");
     let names: Vec<String> = names
@@ -188,6 +188,8 @@ fn every_command_has_a_manual_page() {
                 .into_owned()
         })
         .collect();
+    let count = format!("Wrote {} pages", names.len());
+    assert!(told.contains(&count), "{count}: {told}");
     let help = sandbox.ok(&["help", "--all"]);
     let commands = help
         .lines()

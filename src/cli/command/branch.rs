@@ -81,6 +81,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             app.ui
                 .status(Label::Branch.of(&deed.name) + " begins at " + at);
             position::open_call(made.open.as_ref(), "tract branch NAME", app);
+            position::shared_name(&repo, &deed.name, app)?;
         }
     }
     Ok(())

@@ -51,6 +51,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         }
     };
     app.ui.status(line);
+    if let (true, Some(branch)) = (is_new, done.to.branch()) {
+        position::shared_name(&repo, branch.short(), app)?;
+    }
     if let Head::Detached(_) = done.to {
         let branch = repo.last_branch()?;
         app.ui.hint(format!(

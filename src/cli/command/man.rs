@@ -26,12 +26,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         clap_mangen::generate_to(root(), dir)
     };
     write(&dir).map_err(Error::io(&dir))?;
-    let shown = root()
-        .get_subcommands()
-        .filter(|command| !command.is_hide_set())
-        .count();
-    let pages = plural(shown as u64 + 1, "page");
+    let pages = plural(pages(&root()), "page");
     app.ui
         .status(format!("Wrote {pages} to {}", args.dir.display()));
     Ok(())
+}
+
+/// How many pages a command has: its own, and those of the commands below it.
+fn pages(command: &clap::Command) -> u64 {
+    let below = command.get_subcommands();
+    let below = below.filter(|command| !command.is_hide_set());
+    1 + below.map(pages).sum::<u64>()
 }

@@ -359,6 +359,9 @@ fn shares(status: &Status, ui: &Ui) -> Vec<Line> {
     let injected = (injected > 0).then_some((Speaker::INJECTED, Label::Dim, injected));
     let shares: Vec<_> = shares.chain(injected).collect();
     let sum: u64 = shares.iter().map(|(_, _, tokens)| tokens).sum();
+    if sum == 0 {
+        return Vec::new();
+    }
     let share = |(who, label, tokens): &(&str, Label, u64)| {
         label.of(format!("{who} {}", percent(*tokens, sum)))
     };

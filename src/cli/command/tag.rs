@@ -34,7 +34,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     }
     app.ui
         .status(Label::Branch.of(tag.short()) + " is " + place(&repo, &commit)?);
-    Ok(())
+    position::shared_name(&repo, tag.short(), app)
 }
 
 fn list(app: &mut App) -> Result<()> {
