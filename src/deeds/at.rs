@@ -1,6 +1,7 @@
 //! Where, when and for whom a method is called.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
@@ -404,14 +405,20 @@ pub(super) fn range_ends(range: &str) -> Option<(&str, Cow<'_, str>)> {
     Some((from, to))
 }
 
-/// The messages of a range of numbers, `:3..5` or `:-3..-1`, both ends among them; of anything else, itself. They come one by
-/// one, for a range may end far behind the last.
-fn messages_of(rev: &str) -> impl Iterator<Item = Cow<'_, str>> {
+/// The numbers of a range of messages, `:3..5` or `:-3..-1`, both ends among them.
+pub(super) fn numbers_of(range: &str) -> Option<RangeInclusive<i64>> {
     let number = |text: &str| text.strip_prefix(':')?.parse::<i64>().ok();
-    let ends = range_ends(rev).and_then(|(from, to)| Some((number(from)?, number(&to)?)));
-    let ends = ends.filter(|(from, to)| from <= to && (*from > 0) == (*to > 0) && *to != 0);
-    let other = ends.is_none().then_some(rev.into());
-    let numbers = ends.into_iter().flat_map(|(from, to)| from..=to);
+    let (from, to) = range_ends(range)?;
+    let (from, to) = (number(from)?, number(&to)?);
+    let is_range = from <= to && (from > 0) == (to > 0) && to != 0;
+    is_range.then_some(from..=to)
+}
+
+/// The messages of a range of numbers; of anything else, itself. They come one by one, for a range may end far behind the last.
+pub(super) fn messages_of(rev: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let numbers = numbers_of(rev);
+    let other = numbers.is_none().then_some(rev.into());
+    let numbers = numbers.into_iter().flatten();
     numbers
         .map(|number| format!(":{number}").into())
         .chain(other)

@@ -273,11 +273,17 @@ fn a_range_of_numbers_names_each_message_in_it() {
     for range in [":2..4", ":2..:4", ":-4..-2"] {
         assert_eq!(left(&["drop", "--force", range]), rest, "{range}");
     }
-    assert!(
-        sandbox
-            .tract(&["drop", ":4..9"])
-            .contains("hint: there are 5 messages")
-    );
+    let each = [":2", ":3", ":4"].map(|number| sandbox.ok(&["show", number]));
+    assert_eq!(sandbox.ok(&["show", ":2..4"]), each.join("\n"));
+    // Wherever they were said: what a compaction brought along is there as well.
+    sandbox.ok(&["compact", ":2..3", "-m", "One, two."]);
+    let each = [":1", ":2", ":3"].map(|number| sandbox.ok(&["show", number]));
+    assert_eq!(sandbox.ok(&["show", ":1..3"]), each.join("\n"));
+    sandbox.ok(&["undo"]);
+    for words in [["drop", ":4..9"], ["show", ":4..9"]] {
+        let told = sandbox.tract(&words);
+        assert!(told.contains("hint: there are 5 messages"), "{told}");
+    }
     // However far it goes, it ends with the first that is not there.
     let far = sandbox.tract(&["drop", ":1..999999999999"]);
     assert!(far.contains("hint: there are 5 messages"), "{far}");

@@ -195,7 +195,7 @@ fn a_range_is_shown_in_its_order_and_a_part_alone() {
     ");
     insta::assert_snapshot!(sandbox.tract(&["show", "HEAD..HEAD"]), @r"
     --- stderr
-    No such commits
+    No commits in this range
     ");
     insta::assert_snapshot!(sandbox.tract(&["show", ":6"]), @r"
     append e3b417a52a80cec3fb3947ae66dc966e29c2a1e375e64262326f1ca5015717d6

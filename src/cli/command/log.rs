@@ -132,10 +132,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (listed, before) = drawing.draw(pages, app)?;
     if listed == 0 {
         repo.check_names_of_log(&on, &tip, &options)?;
-        app.ui.status("No such commits");
         if searches(&deed) {
+            app.ui.status("No such commits");
             return Err(Failure::Quiet(Exit::NotAllowed));
         }
+        app.ui.status("No commits in this range");
     }
     // A list that nobody limited is not the whole: a program could not tell either.
     if deed.limit.is_none() && options.leaves_out(listed, before) {

@@ -71,7 +71,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         draw(&repo, &whole, &head, args.full, app)?;
     }
     if commits.is_empty() {
-        app.ui.status("No such commits");
+        app.ui.status("No commits in this range");
     }
     Ok(())
 }

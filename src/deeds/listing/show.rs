@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::deeds::at::{messages_of, numbers_of};
 use crate::deeds::cost::prices;
 use crate::deeds::{ApiError, At, Counted, Deed, LogEntry, Method, TagFacts, TouchedMessage};
 use crate::error::{Error, Refusal};
@@ -20,12 +21,13 @@ use crate::repo::TagRow;
 ///
 /// Of a hide it gives what stands in place of the hidden messages, and what it hid; of an edit, the text before it; of
 /// a reply that its provider counted, its model, what was counted, and what it cost by the list price of its day.
-/// REV#2 is one part of the message, counted from 0. A..B are the commits that lead from A to B, oldest first.
+/// REV#2 is one part of the message, counted from 0. A..B are the commits that lead from A to B, oldest first; :3..5 are
+/// the messages 3 to 5.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct ShowParams {
-    /// The commit, instead of HEAD; REV#PART: a part of it; A..B: the commits from A to B
+    /// The commit, instead of HEAD; REV#PART: a part of it; A..B: the commits from A to B; :3..5: messages 3 to 5
     #[cfg_attr(feature = "cli", arg(value_name = "REV|A..B"))]
     pub rev: Option<String>,
     /// Write the picture or file in it to FILE, and print nothing
@@ -441,11 +443,15 @@ impl ShowParams {
         if rev.starts_with(":/") || !rev.contains("..") {
             return Ok(vec![at.repo.resolve_part(&at.on, rev)?]);
         }
-        let (tip, until) = at.repo.resolve_range(&at.on, rev)?;
         if self.image.is_some() {
             let what = "a picture is of one commit, not of a range";
             return Err(ApiError::params(what));
         }
+        if numbers_of(rev).is_some() {
+            let messages = messages_of(rev).map(|rev| at.repo.resolve_part(&at.on, &rev));
+            return Ok(messages.collect::<crate::Result<_>>()?);
+        }
+        let (tip, until) = at.repo.resolve_range(&at.on, rev)?;
         let options = LogOptions {
             until,
             ..LogOptions::default()
