@@ -1,6 +1,7 @@
 //! What `tract import` says about what came in.
 
 use std::collections::{BTreeMap, HashSet};
+use std::iter::once;
 use std::path::{Path, PathBuf};
 
 use tract::deeds::ImportedFacts;
@@ -65,6 +66,24 @@ pub fn tell_all(
     Ok(())
 }
 
+/// Says what became of a branch that was named, of sessions whose own line does not.
+pub fn tell_branch(repo: &Repo, reports: &[(PathBuf, ImportReport)], app: &mut App) -> Result<()> {
+    let sessions = reports.iter().flat_map(|(_, report)| &report.sessions);
+    for session in sessions.filter(|session| session.outcome == Outcome::Unchanged) {
+        match &session.branch {
+            BranchOutcome::None => {}
+            BranchOutcome::Follows(branch) => {
+                let line = Label::Branch.of(branch.short()) + " follows the session";
+                app.ui.status(line);
+            }
+            BranchOutcome::Stays(branch) => {
+                app.ui.status(apart(repo, session, branch)?);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Says which secrets came in.
 fn secrets(reports: &[(PathBuf, ImportReport)], app: &mut App) {
     let mut counts = SecretCounts::new();
@@ -109,7 +128,10 @@ pub fn foretell(sessions: &[ImportedFacts], agents: u64, app: &mut App) -> Resul
                 "Would import",
                 format!(" anew, for its file was rewritten: {new} of {messages} new"),
             ),
-            _ => ("Would import", format!(": {messages}")),
+            _ => {
+                let size: Vec<String> = once(messages).chain(hides(&session.hides)).collect();
+                ("Would import", format!(": {}", size.join(", ")))
+            }
         };
         let title = match &session.title {
             Some(title) => format!("\"{}\"", Line::from(title).cut(60).text()),
@@ -283,15 +305,16 @@ fn tell(
     }
 }
 
+/// How many hides there are, kind by kind.
+fn hides(counts: &BTreeMap<&'static str, u64>) -> impl Iterator<Item = String> {
+    let kinds = HideKind::ALL.map(HideKind::as_str).into_iter();
+    kinds.filter_map(|kind| Some(plural(*counts.get(kind)?, kind)))
+}
+
 /// What is in a session, and its sub-agents if they are told of.
 fn size(session: &ImportedSession, agents: Option<&Agents>) -> String {
     let mut size = vec![plural(session.messages, "message")];
-    for kind in HideKind::ALL {
-        let count = session.hides.iter().filter(|(k, ..)| *k == kind).count() as u64;
-        if count > 0 {
-            size.push(plural(count, kind.as_str()));
-        }
-    }
+    size.extend(hides(&session.hide_counts()));
     size.extend(agents.and_then(|agents| agents.told(session.outcome)));
     size.join(", ")
 }
@@ -369,14 +392,19 @@ fn headline(
     Ok(line(before, format, session, &after, app))
 }
 
-/// Why a branch does not follow its session.
+/// Why a branch does not follow its session, behind what became of that.
 fn stays(repo: &Repo, session: &ImportedSession, branch: &RefName) -> Result<String> {
+    Ok("; ".to_owned() + &apart(repo, session, branch)?)
+}
+
+/// Why a branch does not follow its session.
+fn apart(repo: &Repo, session: &ImportedSession, branch: &RefName) -> Result<String> {
     let why = if repo.is_fork(branch, &session.name)? {
         "left the session earlier"
     } else {
         "has commits of its own"
     };
-    Ok(format!("; {} {why}, so it stays", branch.short()))
+    Ok(format!("{} {why}, so it stays", branch.short()))
 }
 
 /// A sentence about a session: what comes before its name and behind it.

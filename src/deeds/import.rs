@@ -1,7 +1,7 @@
 //! Sessions of tools, in.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -119,6 +119,9 @@ pub struct ImportedFacts {
     pub messages: u64,
     /// Commits that were not here before.
     pub new_commits: u64,
+    /// How often its tool hid messages on its main path, by the kind of the hide.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub hides: BTreeMap<&'static str, u64>,
     /// Its newest commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
@@ -143,6 +146,7 @@ impl ImportAnswer {
             title: session.end.title.clone(),
             messages: session.messages,
             new_commits: session.new_commits,
+            hides: session.hide_counts(),
             commit: session.tip.map(|tip| tip.to_string()),
             branch: session.branch.name().map(|name| name.short().to_owned()),
             follows: matches!(session.branch, BranchOutcome::Follows(_)),

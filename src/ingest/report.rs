@@ -1,5 +1,7 @@
 //! What an import says of what it found and did.
 
+use std::collections::BTreeMap;
+
 use crate::formats::{Format, Problem, SessionEnd};
 use crate::hash::CommitHash;
 use crate::model::secret::SecretCounts;
@@ -55,6 +57,17 @@ pub struct ImportedSession {
     pub further: Vec<RefName>,
     /// What the importer said at its end: title, what was kept and is no message, what is absent.
     pub end: SessionEnd,
+}
+
+impl ImportedSession {
+    /// How many hides there are of each kind that it has.
+    pub fn hide_counts(&self) -> BTreeMap<&'static str, u64> {
+        let mut counts = BTreeMap::new();
+        for (kind, ..) in &self.hides {
+            *counts.entry(kind.as_str()).or_default() += 1;
+        }
+        counts
+    }
 }
 
 /// How a session relates to what was here.

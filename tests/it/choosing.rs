@@ -407,6 +407,20 @@ fn a_head_without_commits_goes_to_the_branch_that_an_import_makes() {
 }
 
 #[test]
+fn a_branch_that_is_named_for_a_session_that_is_here_is_told_of() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("session.jsonl", SESSION);
+    sandbox.ok(&["import", "session.jsonl"]);
+    let again = || sandbox.tract(&["import", "--as", "second", "session.jsonl"]);
+    let told = again();
+    assert!(told.contains("\nsecond follows the session\n"), "{told}");
+    sandbox.ok(&["--on", "second", "commit", "-r", "user", "-m", "And mine."]);
+    let told = again();
+    let stays = "\nsecond has commits of its own, so it stays\n";
+    assert!(told.contains(stays), "{told}");
+}
+
+#[test]
 fn what_is_no_message_is_one_line_and_its_list_under_v() {
     let sandbox = Sandbox::empty();
     sandbox.write("session.jsonl", SESSION);

@@ -91,7 +91,7 @@ fn an_import_says_what_would_come_in() {
     let sandbox = Sandbox::empty();
     sandbox.write("session.jsonl", SESSION);
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl", "--dry-run"]), @r#"
-    Would import claude-code "Read the bank's amounts, and never in silence": 34 messages
+    Would import claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction
     --- stderr
     Would make a repository here
     "#);

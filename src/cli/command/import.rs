@@ -164,6 +164,9 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     let is_kin = |file: &Path| !named.contains(file);
     if !reports.is_empty() {
         imported::tell_all(&repo, &reports, (args.verbose, &is_kin), app)?;
+        if args.deed.branch.is_some() {
+            imported::tell_branch(&repo, &reports, app)?;
+        }
     }
     if unchanged > 0 {
         let noun = if reports.is_empty() {
