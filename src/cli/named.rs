@@ -16,7 +16,7 @@ use super::failure::STANDARD_INPUT;
 use super::private::Scratch;
 use super::{Failure, Result, private};
 
-/// What stands for standard input.
+/// What stands for standard input, and for standard output where a file is to be written.
 pub const STDIN: &str = "-";
 /// How much of a stream is looked at for its first line, which names it.
 const FRONT_BYTES: u64 = 16 << 20;
@@ -26,6 +26,11 @@ pub const TEXT_MAX: u64 = 256 << 20;
 const PIPE_MAX: u64 = 1 << 30;
 /// How long a pipe waits for somebody to write to it.
 const WRITER_WAIT: Duration = Duration::from_secs(5);
+
+/// The file that is to be written; none where standard output is meant.
+pub fn written(output: Option<&Path>) -> Option<&Path> {
+    output.filter(|path| *path != Path::new(STDIN))
+}
 
 /// Opens what is at `path` to read a text.
 pub fn open(path: &Path) -> Result<File> {

@@ -26,6 +26,42 @@ fn several_words_behind_find_are_searched() {
     assert!(!garden.contains("is green now"), "{garden}");
     let slip = sandbox.tract(&["find", "green", "gardne"]);
     assert!(slip.contains("did you mean garden?"), "{slip}");
+    let none = sandbox.tract(&["find", "zebra", "garden"]);
+    assert!(
+        none.contains("both words: tract find 'zebra garden'"),
+        "{none}"
+    );
+    // A word that resembles a name, or the beginning of a hash, is a word.
+    sandbox.ok(&["branch", "sheds/first", ":1"]);
+    for word in ["shed", "face", "1234", "head"] {
+        let found = sandbox.ok(&["find", "green", word]);
+        assert_eq!(found, sandbox.ok(&["find", &format!("green {word}")]));
+    }
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    let sandbox = three();
+    for words in [
+        ["compile", "--format", "openai"].as_slice(),
+        &["export", "--format", "openai"],
+        &["dataset"],
+    ] {
+        let printed = sandbox.ok(words);
+        assert_eq!(sandbox.ok(&[words, &["-o", "-"]].concat()), printed);
+    }
+    assert!(!sandbox.work().join("-").exists());
+}
+
+#[test]
+fn a_format_is_refused_that_understands_nothing_of_the_file() {
+    let sandbox = three();
+    sandbox.write("session.jsonl", crate::importing::SESSION);
+    for format in ["codex", "gemini", "pi", "kimi", "qwen", "copilot-cli"] {
+        let told = sandbox.tract(&["import", "--format", format, "session.jsonl"]);
+        let why = format!("the content is claude-code, not {format}");
+        assert!(told.contains(&why), "{told}");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use tract::repo::Repo;
 
 use crate::cli::failure::Exit;
 use crate::cli::signature::Signed;
-use crate::cli::{App, Failure, Result, input, private, signature};
+use crate::cli::{App, Failure, Result, input, named, private, signature};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -51,7 +51,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         Some(key) => text = signature::sign(&text, key)?,
         None => app.ui.hint("not signed: --key ~/.ssh/id_ed25519 signs it"),
     }
-    match &args.output {
+    match named::written(args.output.as_deref()) {
         None => app.ui.write_json(&text)?,
         Some(file) => {
             let path = app.path(file)?;

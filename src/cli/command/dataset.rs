@@ -5,7 +5,7 @@ use std::io::Write;
 use tract::deeds::{At, DatasetParams, MadeDataset};
 use tract::render::plural;
 
-use crate::cli::{App, Result, leaks};
+use crate::cli::{App, Result, leaks, named};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -23,7 +23,7 @@ pub struct Args {
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on, deed) = (app.repo()?, app.on()?, &args.deed);
     let at = At::new(&repo, on, app);
-    let made = match &deed.output {
+    let made = match named::written(deed.output.as_deref()) {
         Some(path) => {
             let path = app.path(path)?;
             let made = deed.write(&at, &path)?;

@@ -53,15 +53,17 @@ pub struct Args {
 }
 
 impl Args {
-    /// The request, in which several words are one text. A second word that names a commit or a branch is where to look.
-    fn asked(&self, repo: &Repo, on: &On) -> Result<FindParams> {
+    /// The request, in which several words are one text. A second word that names a commit or a branch is where to look;
+    /// one that only resembles a name is a word, and the name is told.
+    fn asked(&self, repo: &Repo, on: &On) -> Result<(FindParams, Option<String>)> {
         let mut deed = self.deed.clone();
         let Some(second) = &deed.rev else {
-            return Ok(deed);
+            return Ok((deed, None));
         };
         if self.words.is_empty() && !deed.is_ranked() {
-            return Ok(deed);
+            return Ok((deed, None));
         }
+        let mut near = None;
         if self.words.is_empty() {
             let ends = second
                 .split_once("..")
@@ -74,14 +76,16 @@ impl Args {
                 return Err(Failure::usage(what).with_hint(hint));
             }
             match repo.resolve(on, second) {
-                Err(Error::UnknownRevision { nearest: None, .. }) => {}
-                _ => return Ok(deed),
+                Ok(_) => return Ok((deed, None)),
+                Err(Error::UnknownRevision { nearest, .. }) => near = nearest,
+                // Letters of a hash that several commits have, for one.
+                Err(_) => {}
             }
         }
         let words = [&deed.text, second].into_iter().chain(&self.words);
         deed.text = words.cloned().collect::<Vec<_>>().join(" ");
         deed.rev = None;
-        Ok(deed)
+        Ok((deed, near))
     }
 }
 
@@ -94,7 +98,7 @@ const INDENT: &str = "    ";
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
-    let deed = &args.asked(&repo, &on)?;
+    let (deed, near) = &args.asked(&repo, &on)?;
     let bar = progress::bar(app, "[{bar:30}] {msg}");
     let mut progress = |progress| {
         if bar.elapsed() > QUICK {
@@ -107,6 +111,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let finds = finds?;
     if finds.found.is_empty() {
         app.ui.status("No message matches");
+        as_typed(args, deed, (near.as_deref(), false), app);
         match tool_sessions::not_imported(&repo, app)? {
             0 => {}
             1 => app
@@ -131,7 +136,28 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         };
         app.ui.hint(format!("more matches, {which}: -n 0"));
     }
+    as_typed(args, deed, (near.as_deref(), true), app);
     Ok(())
+}
+
+/// How many letters of a name may be wrong for it to be a slip, and not another word.
+const SLIP: usize = 2;
+
+/// Says how a second word was taken, where it may have been meant otherwise.
+fn as_typed(args: &Args, deed: &FindParams, (near, is_found): (Option<&str>, bool), app: &mut App) {
+    let Some(second) = &args.deed.rev else { return };
+    let is_slip = |near: &str| strsim::damerau_levenshtein(second, near) <= SLIP;
+    let line = match near {
+        Some(near) if !is_found || is_slip(near) => {
+            format!("'{second}' was searched as a word; did you mean {near}?")
+        }
+        None if !is_found && deed.rev.is_some() && deed.is_ranked() => {
+            let words = shell_word(&format!("{} {second}", deed.text));
+            format!("only the history of {second} was searched; both words: tract find {words}")
+        }
+        _ => return,
+    };
+    app.ui.hint(line);
 }
 
 /// The conversation that commands act on.
