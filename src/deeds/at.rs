@@ -1,7 +1,6 @@
 //! Where, when and for whom a method is called.
 
 use std::borrow::Cow;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
@@ -309,9 +308,38 @@ impl<'a> At<'a> {
         if revs.is_empty() {
             return Err(ApiError::params(none));
         }
-        let revs = revs.iter().flat_map(|rev| messages_of(rev));
-        let all = revs.map(|rev| read(self.repo, &self.on, &rev));
-        Ok(all.collect::<crate::Result<_>>()?)
+        let mut all = Vec::new();
+        for rev in revs {
+            match self.messages_of(rev)? {
+                Some(messages) => {
+                    for rev in messages {
+                        all.push(read(self.repo, &self.on, &rev)?);
+                    }
+                }
+                None => all.push(read(self.repo, &self.on, rev)?),
+            }
+        }
+        Ok(all)
+    }
+
+    /// The messages of a range of numbers, both ends among them; none where it is no such range.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no message at its end, or that comes before its beginning.
+    pub(super) fn messages_of(
+        &self,
+        range: &str,
+    ) -> Result<Option<impl Iterator<Item = String> + use<>>, ApiError> {
+        let Some((from, to)) = numbers_of(range) else {
+            return Ok(None);
+        };
+        if from > to {
+            let fault = ApiError::params(format!("{range} ends before it begins"));
+            return Err(fault.with_hint(format!(":{to}..{from} is the range")));
+        }
+        self.resolve(Some(&format!(":{to}")))?;
+        Ok(Some((from..=to).map(|number| format!(":{number}"))))
     }
 
     /// What times are read against.
@@ -405,23 +433,12 @@ pub(super) fn range_ends(range: &str) -> Option<(&str, Cow<'_, str>)> {
     Some((from, to))
 }
 
-/// The numbers of a range of messages, `:3..5` or `:-3..-1`, both ends among them.
-pub(super) fn numbers_of(range: &str) -> Option<RangeInclusive<i64>> {
+/// The two numbers of a range of messages, `:3..5` or `:-3..-1`.
+fn numbers_of(range: &str) -> Option<(i64, i64)> {
     let number = |text: &str| text.strip_prefix(':')?.parse::<i64>().ok();
     let (from, to) = range_ends(range)?;
     let (from, to) = (number(from)?, number(&to)?);
-    let is_range = from <= to && (from > 0) == (to > 0) && to != 0;
-    is_range.then_some(from..=to)
-}
-
-/// The messages of a range of numbers; of anything else, itself. They come one by one, for a range may end far behind the last.
-pub(super) fn messages_of(rev: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    let numbers = numbers_of(rev);
-    let other = numbers.is_none().then_some(rev.into());
-    let numbers = numbers.into_iter().flatten();
-    numbers
-        .map(|number| format!(":{number}").into())
-        .chain(other)
+    ((from > 0) == (to > 0) && to != 0).then_some((from, to))
 }
 
 /// A budget of tokens: so many, or a share of `budget.max`; `as_counted`: by tract's own count, not the provider's.

@@ -284,12 +284,13 @@ fn a_range_of_numbers_names_each_message_in_it() {
         let told = sandbox.tract(&words);
         assert!(told.contains("hint: there are 5 messages"), "{told}");
     }
-    // However far it goes, it ends with the first that is not there.
-    let far = sandbox.tract(&["drop", ":1..999999999999"]);
-    assert!(far.contains("hint: there are 5 messages"), "{far}");
-    assert!(
-        sandbox
-            .tract(&["drop", ":4..2"])
-            .starts_with("exit code: 1")
-    );
+    // However far it goes, what is not there is named as it was typed.
+    for command in ["drop", "show"] {
+        let far = sandbox.tract(&[command, ":1..999999999999"]);
+        assert!(far.contains("':999999999999'"), "{far}");
+        assert!(far.contains("hint: there are 5 messages"), "{far}");
+        let back = sandbox.tract(&[command, ":4..2"]);
+        assert!(back.starts_with("exit code: 2"), "{back}");
+        assert!(back.contains("hint: :2..4 is the range"), "{back}");
+    }
 }

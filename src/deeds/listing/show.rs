@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::deeds::at::{messages_of, numbers_of};
 use crate::deeds::cost::prices;
 use crate::deeds::{ApiError, At, Counted, Deed, LogEntry, Method, TagFacts, TouchedMessage};
 use crate::error::{Error, Refusal};
@@ -447,8 +446,8 @@ impl ShowParams {
             let what = "a picture is of one commit, not of a range";
             return Err(ApiError::params(what));
         }
-        if numbers_of(rev).is_some() {
-            let messages = messages_of(rev).map(|rev| at.repo.resolve_part(&at.on, &rev));
+        if let Some(messages) = at.messages_of(rev)? {
+            let messages = messages.map(|rev| at.repo.resolve_part(&at.on, &rev));
             return Ok(messages.collect::<crate::Result<_>>()?);
         }
         let (tip, until) = at.repo.resolve_range(&at.on, rev)?;
