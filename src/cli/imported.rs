@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::iter::once;
 use std::path::{Path, PathBuf};
 
-use tract::deeds::ImportedFacts;
+use tract::deeds::ImportAnswer;
 use tract::formats::Format;
 use tract::ingest::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 use tract::model::secret::SecretCounts;
@@ -117,8 +117,8 @@ fn secrets(reports: &[(PathBuf, ImportReport)], app: &mut App) {
 }
 
 /// Says of each session what would come in, and of how many sub-agents there are.
-pub fn foretell(sessions: &[ImportedFacts], agents: u64, app: &mut App) -> Result<()> {
-    for session in sessions {
+pub fn foretell(told: &ImportAnswer, app: &mut App) -> Result<()> {
+    for session in told.bases.iter().chain(&told.sessions) {
         let messages = plural(session.messages, "message");
         let new = grouped(session.new_commits);
         let (before, after) = match session.outcome {
@@ -143,9 +143,15 @@ pub fn foretell(sessions: &[ImportedFacts], agents: u64, app: &mut App) -> Resul
         let what = Label::Session.of(format!("{} {title}", session.format));
         app.ui.print(Line::from(before) + " " + what + after)?;
     }
+    let agents = told.agents.len() as u64;
     if agents > 0 {
         app.ui
             .print(format!("and {}", plural(agents, "sub-agent")))?;
+    }
+    let passed = told.passed_over.len() as u64;
+    if passed > 0 {
+        app.ui
+            .status(format!("Would skip {}", plural(passed, "file")));
     }
     Ok(())
 }

@@ -87,6 +87,9 @@ pub struct ImportParams {
 pub struct ImportAnswer {
     /// The sessions in the files.
     pub sessions: Vec<ImportedFacts>,
+    /// Those that they begin with, which came in before them, from files of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bases: Vec<ImportedFacts>,
     /// Those of their sub-agents that came in with them, from files of their own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<ImportedFacts>,
@@ -152,7 +155,7 @@ impl ImportAnswer {
             follows: matches!(session.branch, BranchOutcome::Follows(_)),
         };
         let kin = family.kin.iter().flat_map(|(_, report)| &report.sessions);
-        let agents = kin.filter(|session| session.parent.is_some());
+        let (agents, bases): (Vec<_>, Vec<_>) = kin.partition(|session| session.parent.is_some());
         let has =
             |list: &[ImportedFacts], name: &RefName| list.iter().any(|it| it.name == name.as_str());
         // Whoever started it came before.
@@ -162,12 +165,22 @@ impl ImportAnswer {
         });
         let is_agents: Vec<bool> = is_agents.collect();
         for (session, is_agents) in report.sessions.iter().zip(is_agents) {
+            let is_it = |known: &mut ImportedFacts| known.name == session.name.as_str();
+            self.sessions.extend(self.bases.extract_if(.., is_it));
             match is_agents || has(&self.agents, &session.name) {
                 true => put(&mut self.agents, facts(session)),
                 false => put(&mut self.sessions, facts(session)),
             }
         }
-        agents.for_each(|session| put(&mut self.agents, facts(session)));
+        for session in bases {
+            match has(&self.sessions, &session.name) {
+                true => put(&mut self.sessions, facts(session)),
+                false => put(&mut self.bases, facts(session)),
+            }
+        }
+        for session in agents {
+            put(&mut self.agents, facts(session));
+        }
         self.problem_count += report.problem_count;
         self.problems.extend(report.problems.iter().map(problem));
     }
@@ -246,7 +259,8 @@ impl ImportParams {
             };
             params.take_all(&mut there, &mut |session| sessions.push(session.clone()))?
         };
-        for facts in answer.sessions.iter_mut().chain(&mut answer.agents) {
+        let kin = answer.bases.iter_mut().chain(&mut answer.agents);
+        for facts in answer.sessions.iter_mut().chain(kin) {
             let is_it = |session: &&ImportedSession| session.name.as_str() == facts.name;
             if let Some(session) = sessions.iter().rev().find(is_it) {
                 let (outcome, new) = ingest::forecast(at.repo, &scratch, session)?;
@@ -254,6 +268,9 @@ impl ImportParams {
             }
             (facts.commit, facts.branch, facts.follows) = (None, None, false);
         }
+        // An import of them alone would leave out what is here.
+        let is_news = |facts: &ImportedFacts| facts.outcome != relation(Outcome::Unchanged);
+        answer.bases.retain(is_news);
         Ok(answer)
     }
 

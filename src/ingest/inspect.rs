@@ -15,7 +15,7 @@ use crate::formats::{
     Step, sniff,
 };
 use crate::model::secret::{SecretCounts, Secrets};
-use crate::model::{HideKind, Millis, RefName, Role, preview};
+use crate::model::{HideKind, Message, Millis, Part, RefName, Role, preview};
 use crate::store::{FileStamp, OriginRow};
 
 /// How many problems are reported one by one.
@@ -83,7 +83,10 @@ impl Tried {
 
 impl Sink for Tried {
     fn step(&mut self, step: Step) -> Result<()> {
-        self.messages += u64::from(step.message().is_some());
+        // A record that is kept as it is was not understood.
+        let is_opaque = |part: &Part| matches!(part, Part::Opaque { .. });
+        let is_told = |message: &Message| !message.parts.iter().all(is_opaque);
+        self.messages += u64::from(step.message().is_some_and(is_told));
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Where tools keep their sessions, and which of them belong to a directory.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use crate::formats::shared::copied;
 use crate::formats::shared::records::beginning;
 use crate::formats::shared::rows::StoredSession;
 use crate::formats::{FORMATS, Format, Home, Input, NewFile};
+use crate::repo::directory::DIRECTORY;
 
 /// How far down session files are looked for.
 const DEPTH: usize = 16;
@@ -514,7 +516,9 @@ fn session_files(directory: &Path, depth: usize, search: &mut Search) -> Vec<Fou
             continue;
         }
         if kind.is_dir() {
-            if depth > 0 && !small_files::is_beside(&path) && !joined_files::is_part(&path) {
+            let is_own = path.file_name() == Some(OsStr::new(DIRECTORY));
+            let is_part = small_files::is_beside(&path) || joined_files::is_part(&path);
+            if depth > 0 && !is_own && !is_part {
                 if let Some(seen) = &mut search.seen {
                     seen.extend(fs::canonicalize(&path));
                 }

@@ -326,7 +326,7 @@ fn what_resume_wrote_is_paid_for_once_where_nobody_knows_it() {
 }
 
 /// The session file that a resume wrote into the folders of a tool.
-fn newest_session(sandbox: &Sandbox) -> PathBuf {
+pub fn newest_session(sandbox: &Sandbox) -> PathBuf {
     let mut folders = vec![sandbox.home()];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::codex_files::{self, Rollout};
+use crate::copies::newest_session;
 use crate::importing::SESSION;
 use crate::sandbox::Sandbox;
 
@@ -190,4 +191,67 @@ fn a_session_that_several_files_tell_of_is_foretold_once() {
             0
         );
     }
+}
+
+/// What `resume` wrote is here in another form: what a dry run tells of it is what an import does.
+#[test]
+fn of_a_session_that_resume_wrote_only_what_follows_is_new() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("session.jsonl", SESSION);
+    sandbox.ok(&["import", "session.jsonl"]);
+    sandbox.ok(&["drop", ":3"]);
+    sandbox.ok(&["resume", "--in", "claude-code"]);
+    let file = newest_session(&sandbox);
+    let dry = || sandbox.tract(&["import", "--dry-run", &file.display().to_string()]);
+    let import = || sandbox.tract(&["import", &file.display().to_string()]);
+    let written = std::fs::read_to_string(&file).expect("a session");
+    let records = written.lines().rev();
+    let mut messages = records
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+        .filter(|record| record.get("message").is_some());
+    let last = messages.next().expect("a message");
+    let prompt = json!({
+        "parentUuid": last["uuid"], "uuid": "9d1f2c60-0000-4000-8000-000000000001", "isSidechain": false,
+        "sessionId": last["sessionId"], "cwd": last["cwd"], "version": last["version"],
+        "timestamp": "2026-04-01T10:00:00.000Z", "type": "user",
+        "message": {"role": "user", "content": "And the barrels?"},
+    });
+    std::fs::write(&file, format!("{written}{prompt}\n")).expect("written");
+    for told in [dry(), import()] {
+        assert!(told.contains("\": 12 messages"), "{told}");
+    }
+    for told in [dry(), import()] {
+        assert!(told.contains("Nothing new in "), "{told}");
+    }
+}
+
+/// A fork begins in its parent's file, which comes in with it.
+#[test]
+fn what_a_session_begins_with_is_foretold() {
+    let parent = Rollout::new(codex_files::PARENT).turn("Count the sacks.", "Four.");
+    let fork = "01a1fe4f-11f9-7941-9c3c-4fe4330026bc";
+    let fork = Rollout::based(fork, &parent, parent.next()).turn("And the barrels?", "Two.");
+    let sandbox = Sandbox::new();
+    sandbox.write(&parent.name(0), parent.text());
+    let file = sandbox
+        .write(&fork.name(1), fork.text())
+        .display()
+        .to_string();
+    let told = sandbox.ok(&["import", "--dry-run", &file]);
+    assert_eq!(told.matches("Would import codex").count(), 2, "{told}");
+    sandbox.ok(&["import", &file]);
+    let told = sandbox.ok(&["import", "--dry-run", &file]);
+    assert_eq!(told.lines().count(), 1, "{told}");
+}
+
+#[test]
+fn a_folder_is_foretold_as_it_comes_in() {
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", SESSION);
+    sandbox.write("settings.json", "{\"theme\": \"dark\"}");
+    let told = sandbox.tract(&["import", ".", "--dry-run"]);
+    assert!(told.contains("Would import claude-code "), "{told}");
+    assert!(told.contains("Would skip 1 file\n"), "{told}");
+    let told = sandbox.tract(&["import", "."]);
+    assert!(told.contains("Skipped 1 file: "), "{told}");
 }

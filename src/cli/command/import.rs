@@ -203,16 +203,18 @@ fn foretell(files: &[PathBuf], spools: &Spools, args: &Args, app: &mut App) -> R
         }
         found => found?,
     };
+    // A folder that is named may hold what is no session.
+    let (typed, is_typed) = (&args.deed.paths, !args.hook && !args.last && !args.all);
+    let paths = if is_typed { typed } else { files };
     let deed = ImportParams {
-        paths: files
+        paths: paths
             .iter()
             .map(|file| spools.at(file).to_owned())
             .collect(),
         ..args.deed.clone()
     };
     let told = deed.call(&mut At::new(&repo, On::Head, app))?;
-    let agents = &told.agents;
-    imported::foretell(&told.sessions, agents.len() as u64, app)?;
+    imported::foretell(&told, app)?;
     for problem in &told.problems {
         app.ui
             .complain(Label::Warning.of("problem:") + " " + problem.as_str());
