@@ -403,7 +403,7 @@ fn some_known(what: NameOf, known: &[String]) -> String {
 fn hint_on_history(error: &Error) -> Option<&'static str> {
     Some(match error {
         Error::NoRepository { .. } => {
-            "`tract import` takes in this directory's sessions, `tract init` makes an empty one"
+            "`tract import --last` takes in this directory's newest session, `tract init` makes an empty one"
         }
         Error::Leaks { .. } => {
             "`--redact` replaces them in what is written, `--allow-secrets` writes them too"

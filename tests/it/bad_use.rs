@@ -30,7 +30,7 @@ fn outside_a_repository_nothing_is_made() {
     exit code: 1
     --- stderr
     error: no tract repository here or above
-    hint: tract import takes in this directory's sessions, tract init makes an empty one
+    hint: tract import --last takes in this directory's newest session, tract init makes an empty one
     ");
     let status = sandbox.tract(&["status"]);
     for command in [

@@ -27,7 +27,7 @@ Settings of the repository, with their defaults in brackets:
   budget.month       the same of a month [none]
   budget.tell        true: tract guard --hook warns an agent at 80% of these two. [false]
   budget.max         how many tokens a context should not exceed, such as 128k
-  budget.action      what happens to a commit beyond that: warn; refuse (nothing is committed, exit code 1); truncate (the oldest exchanges are hidden); prune (old tool outputs are replaced); compact:CMD (CMD summarises what is old); or several with commas between, each for where the one before did not keep the budget: compact:CMD,truncate [warn]
+  budget.action      what happens to a commit or a chat beyond that: warn; refuse (nothing is committed, exit code 1); truncate (the oldest exchanges are hidden); prune (old tool outputs are replaced); compact:CMD (CMD summarises what is old); or several with commas between, each for where the one before did not keep the budget: compact:CMD,truncate [warn]
   budget.target      what truncate leaves, in tokens or in percent of budget.max [80%]
   budget.timeout     how many seconds CMD may take [600]
   budget.when        when budget.action hides or summarises anything: always, or cold: once the provider's cache has lost the context anyway, five minutes after the newest reply, or an hour where the cache was paid for that long [always]
