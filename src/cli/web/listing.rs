@@ -10,7 +10,6 @@ use tract::query::{ConversationTip, Overview};
 use tract::repo::Repo;
 
 use super::Site;
-use super::asked::id_of;
 use super::ledger::{RowsOf, state_of};
 pub use super::row::{Kind, Row, Rows};
 use crate::cli::{App, Result};
@@ -19,7 +18,7 @@ use crate::cli::{App, Result};
 pub fn title_of(overview: &Overview, name: &RefName) -> String {
     let about = &overview.about;
     let title = about.title.clone().or_else(|| about.prompt.clone());
-    title.unwrap_or_else(|| id_of(name))
+    title.unwrap_or_else(|| name.label())
 }
 
 /// From how many conversations on they are gathered once, and again when anything is another one.
@@ -144,7 +143,7 @@ fn kept(
         let title = overview.map(|overview| title_of(overview, &tip.name));
         let branch = tip.branch.as_ref().map(|branch| branch.short().to_owned());
         all.rows.push(Row {
-            id: id_of(&tip.name),
+            id: tip.name.label(),
             title,
             tool: match tip.name.as_session() {
                 Some((tool, _)) => Some(tool.to_owned()),
@@ -160,7 +159,7 @@ fn kept(
                 .map(|bill| crate::cli::prices::cost_of(bill.dollars, bill.unpriced, bill.replies)),
             compactions: about.map_or(0, |about| u64::from(about.compactions)),
             last: about.and_then(|about| about.last),
-            parent: above.or(parent).map(|name| id_of(&name)),
+            parent: above.or(parent).map(|name| name.label()),
             kind,
             is_head: head.is_some() && head == tip.branch.as_ref(),
             branch,

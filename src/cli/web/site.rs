@@ -13,7 +13,7 @@ use tract::model::{EntryId, RefName, RefValue};
 use tract::render::html::{PageFrame, Setting};
 use tract::repo::{On, Repo};
 
-use super::asked::{Asked, id_of, message_address, session_address};
+use super::asked::{Asked, message_address, session_address};
 use super::ledger::Ledger;
 use super::places;
 use super::shelf::{self, Shelf};
@@ -194,7 +194,7 @@ impl Site {
         let app = &self.app();
         if let Some(repo) = self.repo(app)? {
             if let Some((Some(name), _)) = named_if_any(&repo, rev)? {
-                return Ok(session_address(&id_of(&name), ""));
+                return Ok(session_address(&name.label(), ""));
             }
             match repo.resolve(on, rev) {
                 Ok(commit) => return commit_address(&repo, on, commit),
@@ -317,11 +317,11 @@ fn commit_address(repo: &Repo, on: &On, commit: CommitHash) -> Result<String> {
         _ => None,
     };
     let (id, tip) = match own {
-        Some((branch, tip)) => (id_of(&branch), tip),
+        Some((branch, tip)) => (branch.label(), tip),
         None => match repo.session_of(&commit)? {
             Some((name, _)) => {
                 let (_, tip) = named(repo, name.as_str())?;
-                (id_of(&name), tip)
+                (name.label(), tip)
             }
             None => (commit.to_string(), commit),
         },
