@@ -21,9 +21,6 @@ pub fn title_of(overview: &Overview, name: &RefName) -> String {
     title.unwrap_or_else(|| name.label())
 }
 
-/// From how many conversations on they are gathered once, and again when anything is another one.
-const MANY: usize = if cfg!(debug_assertions) { 16 } else { 2_000 };
-
 /// Gathers them.
 pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Arc<Rows>> {
     let tips = match repo {
@@ -31,9 +28,10 @@ pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Arc<Rows>> {
         None => Vec::new(),
     };
     let state = state_of(&tips);
-    let stock = match tips.len() < MANY {
-        true => site.ledger().stock(|| site.files(app), repo, state)?,
-        false => site.ledger().stock_behind(state),
+    let are_many = site.are_many(tips.len());
+    let stock = match are_many {
+        false => site.ledger().stock(|| site.files(app), repo, state)?,
+        true => site.ledger().stock_behind(state),
     };
     let head = match repo {
         Some(repo) => repo.head(&app.on()?)?.branch().cloned(),
@@ -45,9 +43,7 @@ pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Arc<Rows>> {
         stock: stock.taken(),
         billed: site.ledger().bills(state).1,
     };
-    if tips.len() >= MANY
-        && let Some(rows) = site.ledger().gathered(&of)
-    {
+    if are_many && let Some(rows) = site.ledger().gathered(&of) {
         return Ok(rows);
     }
     let mut all = Rows {
@@ -107,7 +103,7 @@ pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Arc<Rows>> {
     all.rows.sort_by_key(|row| std::cmp::Reverse(row.last));
     all.unread.clone_from(&stock.unread);
     let all = Arc::new(all);
-    if !all.is_pending && tips.len() >= MANY {
+    if !all.is_pending && are_many {
         site.ledger().gather(of, &all);
     }
     Ok(all)

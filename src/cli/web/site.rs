@@ -47,6 +47,8 @@ struct Inner {
     shelf: Shelf,
     sweep: Sweep,
     ledger: Ledger,
+    /// From how many conversations on their rows are gathered once, and again when anything is another one.
+    many: usize,
     places: Vec<(&'static str, &'static str)>,
 }
 
@@ -76,9 +78,12 @@ impl Opened<'_> {
 }
 
 impl Site {
+    /// From how many conversations on their rows are gathered once, where nothing else is said.
+    pub const MANY: usize = 2_000;
+
     /// What is served where the program was started: the repository that commands mean, or else the home's, or else what
-    /// tools have left.
-    pub fn of(app: &App, writes: bool) -> Result<Self> {
+    /// tools have left. From `many` conversations on their rows are gathered once.
+    pub fn of(app: &App, writes: bool, many: usize) -> Result<Self> {
         let mut surroundings = Surroundings::of(app);
         let mut has_repository = true;
         let is_named = app.named_repo()?.is_some();
@@ -105,8 +110,14 @@ impl Site {
             shelf: Shelf::default(),
             sweep: Sweep::default(),
             ledger: Ledger::default(),
+            many,
             places: places(has_repository),
         })))
+    }
+
+    /// Whether so many conversations are so many that their rows are gathered once.
+    pub fn are_many(&self, conversations: usize) -> bool {
+        conversations >= self.0.many
     }
 
     /// An application for one request: it says nothing.
