@@ -26,6 +26,9 @@ CREATE TABLE contents (
     seal       INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
+-- What may be erased, so that an import asks at once whether anything is: it may have come so from elsewhere.
+CREATE INDEX contents_erased ON contents (id) WHERE preview = '[purged]';
+
 -- Bodies stand in a table of their own, so that a listing reads short rows and never a body.
 -- encoding: 0 the canonical bytes, 1 the same in zstd, from 2 on the number of the dictionary that they lean on.
 CREATE TABLE bodies (
@@ -124,6 +127,34 @@ CREATE TABLE usage (
     seal                INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
+-- What a usage record says beyond the tokens of one request: the other requests behind a reply, searches of the web, tokens
+-- of pictures and sound. Few replies have it. reply is the hash of the commit, detail a JSON text.
+CREATE TABLE usage_details (
+    reply     TEXT    PRIMARY KEY,
+    commit_id INTEGER NOT NULL REFERENCES commits (id) ON DELETE CASCADE,
+    detail    TEXT    NOT NULL,
+    seal      INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+-- What a client says that all requests of a session came to, by the session's ref: a JSON text.
+CREATE TABLE stated_usage (
+    name   TEXT    PRIMARY KEY,
+    stated TEXT    NOT NULL,
+    seal   INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+-- The replies on a ref's path that a provider counted, as tract cost read them last: all costs ask for those of all refs. tip is
+-- the commit to which the ref led, until the newest commit that was here then. All of it can be made again from the rest.
+CREATE TABLE billed (
+    name    TEXT    PRIMARY KEY,
+    tip     BLOB    NOT NULL CHECK (length(tip) = 32),
+    until   INTEGER NOT NULL,
+    replies BLOB    NOT NULL,
+    seal    INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX billed_by_until ON billed (until);
+
 -- Derived: any row may be deleted. data names commits by their place, so it is small: a run of
 -- plain appends is three numbers.
 CREATE TABLE checkpoints (
@@ -213,13 +244,19 @@ CREATE UNIQUE INDEX words_by_place ON words (segment, word);
 -- an operation, and each ref that it moved has a row with what it held before and since.
 
 -- Exactly one of target and symbolic is there.
+--
+-- active: when a branch was worked on last, so that a page of their list costs the same however many there are: the time of
+-- the newest of the last 64 commits that has one, -2^63 where none has. No seal covers it.
 CREATE TABLE refs (
     name     TEXT PRIMARY KEY,
     target   INTEGER REFERENCES commits (id),
     symbolic TEXT,
     seal     INTEGER NOT NULL DEFAULT 0,
+    active   INTEGER,
     CHECK ((target IS NULL) <> (symbolic IS NULL))
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX refs_by_activity ON refs (active DESC, name) WHERE name >= 'refs/heads/' AND name < 'refs/heads0';
 
 -- Numbers are never used twice, so that an undo can name one. undoes, redoes: what an undo or redo reversed,
 -- so that the next one knows where to go on; an operation that is neither has neither.
@@ -230,6 +267,15 @@ CREATE TABLE operations (
     undoes INTEGER REFERENCES operations (id),
     redoes INTEGER REFERENCES operations (id),
     seal   INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- Who did an operation: a name, the program, and what that was about then. Of one that is not here, that was not said.
+CREATE TABLE authors (
+    operation INTEGER PRIMARY KEY REFERENCES operations (id),
+    name      TEXT,
+    client    TEXT,
+    run       TEXT,
+    seal      INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- Where both old columns are null, the ref did not exist; where both new ones are, it was deleted.
@@ -371,6 +417,19 @@ CREATE TABLE sessions (
     cwd    TEXT,
     absent TEXT NOT NULL,
     seal   INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+-- The sessions that ran in a directory: whose HEAD is its own, and where it is.
+CREATE INDEX sessions_by_cwd ON sessions (cwd) WHERE cwd IS NOT NULL;
+
+-- What a session's file began with, where none of it is kept, for a purge erased it: whose copy it is and since when it is
+-- there tells which of two sessions made what both hold. source is the number that the file had.
+CREATE TABLE origins (
+    name        TEXT PRIMARY KEY,
+    source      INTEGER,
+    began       INTEGER,
+    copied_from TEXT,
+    seal        INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 -- What a resume wrote, so that importing it again continues the same branch.

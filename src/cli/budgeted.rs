@@ -9,8 +9,7 @@ use tract::model::Draft;
 use tract::model::budget::{Budget, BudgetAction};
 use tract::render::{Label, Line, grouped, plural, shell_word, tokens};
 use tract::repo::{Call, CommitOptions, Committed, On, Repo};
-use tract::rewrite::{Compact, Extent};
-use tract::rewrite::{Surgery, Verdict};
+use tract::rewrite::{Compact, Extent, Surgery, Verdict};
 
 use super::{App, Exit, Failure, Result, Summariser, cache, failure, outcome, summariser, trace};
 

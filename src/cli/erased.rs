@@ -61,14 +61,7 @@ pub fn tell(purged: &Purged, repo: &Repo, app: &mut App) -> Result<()> {
         ));
     }
     names(&purged.names, ui);
-    let kept = git::forget();
-    if kept.refs > 0 {
-        ui.notice(format!(
-            "{} deleted that an earlier push git: left in this git repository",
-            plural(kept.refs, "ref")
-        ));
-    }
-    if kept.objects > 0 {
+    if git::kept() > 0 {
         ui.notice("git keeps what push git: and pull git: left here until it collects it");
         ui.hint("git gc --prune=now does it at once");
     }

@@ -4,6 +4,7 @@
 
 use clap::{Command, CommandFactory};
 
+use super::command::GROUPS;
 use super::words;
 use super::{Cli, example};
 
@@ -21,52 +22,6 @@ pub const COMMON: [(&str, &[&str]); 4] = [
     ),
     ("Make it smaller", &["prune", "truncate", "compact"]),
     ("Go back", &["undo", "restore", "checkout", "branch"]),
-];
-
-/// All commands in groups, those for programs and scripts last. What is in none is hidden, or short for another.
-pub const GROUPS: [(&str, &[&str]); 10] = [
-    (
-        "Bring in, take out",
-        &[
-            "init", "setup", "import", "export", "dataset", "resume", "demo",
-        ],
-    ),
-    (
-        "Look",
-        &[
-            "status", "log", "show", "view", "web", "find", "diff", "cost", "stats", "audit",
-            "blame",
-        ],
-    ),
-    (
-        "Make it smaller",
-        &["shrink", "prune", "drop", "truncate", "compact", "clear"],
-    ),
-    (
-        "Go back",
-        &[
-            "undo", "redo", "restore", "revert", "pick", "reset", "checkout", "branch",
-        ],
-    ),
-    ("Write", &["commit", "annotate", "chat"]),
-    ("Send, try again", &["compile", "run", "bisect"]),
-    ("Branches", &["merge", "resolve", "rebase", "tag", "reflog"]),
-    (
-        "Share",
-        &[
-            "clone", "push", "pull", "fetch", "remote", "bundle", "unbundle", "attest",
-        ],
-    ),
-    (
-        "Look after",
-        &[
-            "fsck", "doctor", "gc", "du", "backup", "redact", "purge", "watch", "config", "help",
-        ],
-    ),
-    (
-        "For programs and scripts",
-        &["record", "api", "mcp", "guard", "completions", "man"],
-    ),
 ];
 
 /// What stands below all commands.
@@ -89,17 +44,17 @@ pub fn root() -> Command {
 /// The same with every command.
 fn complete() -> Command {
     let command = Cli::command().mut_subcommands(words::spelled);
-    let groups = listed(&command, &GROUPS);
+    let groups = listed(&command, GROUPS);
     command.help_template(format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}\nOptions of every command\n{{options}}\n\n\
          {REVISIONS}\n\n`tract help COMMAND` explains a command, with examples.\n"
     ))
 }
 
-/// A line for each command of these groups.
+/// A line for each command of these groups, but for the one without a title.
 fn listed(command: &Command, groups: &[(&str, &[&str])]) -> String {
     let mut lines = String::new();
-    for (title, names) in groups {
+    for (title, names) in groups.iter().filter(|(title, _)| !title.is_empty()) {
         lines += &format!("{title}\n");
         for name in *names {
             let found = command.find_subcommand(name).and_then(Command::get_about);

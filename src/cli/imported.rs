@@ -169,7 +169,7 @@ impl Agents {
         session: &ImportedSession,
         came: impl Iterator<Item = &'r ImportedSession>,
     ) -> Result<Self> {
-        let below = repo.references(&format!("{}/agent-", session.name))?;
+        let below = repo.references(&format!("{}/{}", session.name, RefName::AGENT))?;
         let mut names: HashSet<RefName> = below.into_iter().map(|(name, _)| name).collect();
         let mut new_commits = 0;
         for agent in came.filter(|other| other.parent.as_ref() == Some(&session.name)) {

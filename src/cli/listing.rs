@@ -362,7 +362,7 @@ fn beside(id: &str) -> Option<&str> {
 pub fn shown_name(name: &RefName, short: bool) -> String {
     match short {
         true => shown_among(name, &[]),
-        false => whole_name(name),
+        false => name.label(),
     }
 }
 
@@ -373,18 +373,11 @@ pub fn shown_among(name: &RefName, ids: &[String]) -> String {
             let is_there = |own: &&str| ids.iter().any(|it| it == own);
             let own = beside(id).filter(is_there).unwrap_or(id);
             match shortened(own, ids) {
-                cut if cut == own => whole_name(name),
+                cut if cut == own => name.label(),
                 cut => format!("{tool}/{cut}…{}", &id[own.len()..]),
             }
         }
-        _ => whole_name(name),
-    }
-}
-
-fn whole_name(name: &RefName) -> String {
-    match name.as_session() {
-        Some((tool, id)) => format!("{tool}/{id}"),
-        None => name.short().to_owned(),
+        _ => name.label(),
     }
 }
 

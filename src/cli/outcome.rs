@@ -9,8 +9,7 @@ use tract::query::audit::FactClass;
 use tract::render::edit::changed_files;
 use tract::render::{Label, Line, grouped, plural, row, signed, table, tokens};
 use tract::repo::{Call, On, Repo, Touched};
-use tract::rewrite::{Plan, Reach, Truncate};
-use tract::rewrite::{Surgery, SurgeryOptions};
+use tract::rewrite::{Plan, Reach, Surgery, SurgeryOptions, Truncate};
 
 use super::{App, Result, Ui, cache, trace};
 

@@ -20,8 +20,8 @@ use crate::wire::json::{Object, array, push_list};
 use crate::wire::responses::in_words;
 use crate::wire::{Repair, Repairs, bridged};
 
-/// A request in the making. What is settled is written as soon as that is known: where one voice surely ends and the
-/// other surely begins, and no call is open, nothing that follows changes what stands before. Held are the messages since then.
+/// A request in the making. Where one voice surely ends and the other surely begins, and no call is open, nothing that follows
+/// changes what stands before, so that is written as soon as it is known. Held are the messages since then.
 pub(super) struct Writer<'a> {
     contents: &'a Contents,
     /// That of what a client attached.
@@ -40,7 +40,7 @@ pub(super) struct Writer<'a> {
     has_no_client: bool,
     pub(super) held: Vec<Cow<'a, Message>>,
     /// How many messages came before those that are held.
-    settled: usize,
+    before: usize,
     /// Whose word what is held surely ends with.
     ends_with: Option<Voice>,
     /// Whether nothing but results came since a reply that calls.
@@ -66,7 +66,7 @@ impl<'a> Writer<'a> {
             line_ends: Vec::new(),
             has_no_client: false,
             held: Vec::new(),
-            settled: 0,
+            before: 0,
             ends_with: None,
             is_called: false,
             open: Open::default(),
@@ -81,15 +81,15 @@ impl<'a> Writer<'a> {
         if message.is_attached() {
             self.end_lines();
         }
-        let is_settled = matches!(
+        let turns = matches!(
             (self.ends_with, begins_with(&message)),
             (Some(Voice::User), Some(Voice::Assistant))
                 | (Some(Voice::Assistant), Some(Voice::User))
         );
         // What a client wrote is told by places in the whole.
-        let is_answered = self.open.is_settled() || self.open.ends_before(&message);
-        if is_settled && is_answered && self.contents.is_empty() {
-            self.settle(false, repairs);
+        let is_answered = self.open.is_closed() || self.open.ends_before(&message);
+        if turns && is_answered && self.contents.is_empty() {
+            self.write_held(false, repairs);
         }
         let answers = self.open.add(&message) && self.is_called;
         self.ends_with = ends_with(&message, answers);
@@ -107,7 +107,7 @@ impl<'a> Writer<'a> {
     pub(super) fn without_client(&mut self) {
         self.has_no_client = true;
         self.line_ends.clear();
-        self.payload.settled();
+        self.payload.fix();
     }
 
     /// Ends lines as a client does, who turns out to be at work.
@@ -117,13 +117,13 @@ impl<'a> Writer<'a> {
         }
         let ends = mem::take(&mut self.line_ends);
         self.payload.insert_at(&ends, r"\n");
-        self.payload.settled();
+        self.payload.fix();
         let before = ends.iter().filter(|end| **end < self.stable[1]);
         self.stable[1] += before.count() * r"\n".len();
     }
 
     /// Writes what is held; `ends`: nothing follows.
-    fn settle(&mut self, ends: bool, repairs: &mut Repairs) {
+    fn write_held(&mut self, ends: bool, repairs: &mut Repairs) {
         let held = mem::take(&mut self.held);
         let leading = held.iter().take_while(|message| message.role.is_system());
         let leading = if self.is_begun { 0 } else { leading.count() };
@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
         let mut runs: Vec<Run<'_>> = Vec::new();
         let mut turn = Turn::default();
         let rule = IdRule::PlainAndUnique;
-        for item in arrange(&held, self.settled, rule, &mut self.ids, repairs) {
+        for item in arrange(&held, self.before, rule, &mut self.ids, repairs) {
             match item {
                 Item::Spoken(spoken) if spoken.attached.is_some() => {
                     let attached = attached(&spoken, repairs);
@@ -180,8 +180,8 @@ impl<'a> Writer<'a> {
         } else {
             self.write(&told, false, said, repairs);
         }
-        self.settled += held.len();
-        self.open.settle();
+        self.before += held.len();
+        self.open.close();
     }
 
     /// Writes what stands before the messages.
@@ -281,7 +281,7 @@ impl<'a> Writer<'a> {
 
     /// The request.
     pub(super) fn finish(mut self, repairs: &mut Repairs) -> Body {
-        self.settle(true, repairs);
+        self.write_held(true, repairs);
         let [plain, attached] = self.stable;
         self.payload.push_str("]}");
         Body {

@@ -68,13 +68,13 @@ impl Payload {
         self.text = whole;
     }
 
-    /// From this place on it may change until it is [`Payload::settled`]; an earlier place stays the one.
+    /// From this place on it may change until it is [`Payload::fix`]ed; an earlier place stays the one.
     pub(super) fn loosen(&mut self, place: usize) {
         self.loose.get_or_insert(place);
     }
 
     /// Nothing of it changes any more.
-    pub(super) fn settled(&mut self) {
+    pub(super) fn fix(&mut self) {
         self.loose = None;
     }
 

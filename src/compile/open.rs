@@ -94,7 +94,7 @@ impl Open {
     }
 
     /// Whether nothing that follows answers any call.
-    pub(super) fn is_settled(&self) -> bool {
+    pub(super) fn is_closed(&self) -> bool {
         self.is_empty() && !self.has_free
     }
 
@@ -103,8 +103,8 @@ impl Open {
         self.is_empty() && self.has_free && is_spoken(next) && next.results().next().is_none()
     }
 
-    /// All calls are settled.
-    pub(super) fn settle(&mut self) {
+    /// Nothing that follows answers any call so far.
+    pub(super) fn close(&mut self) {
         self.calls.clear();
         (self.count, self.has_free) = (0, false);
     }

@@ -22,15 +22,15 @@ use crate::wire::openai::{MessageWriter, result_content, tool_message};
 use crate::wire::responses::in_words;
 use crate::wire::{Repairs, attached, bridged};
 
-/// A request in the making. What is settled is written at once: a message after which every call so far is
-/// answered cannot be changed by any later one, so what is held is at most one call with its results.
+/// A request in the making. A message after which every call so far is answered cannot be changed by any later one, so it is
+/// written at once: what is held is at most one call with its results.
 #[derive(Clone)]
 pub(super) struct Writer<'a> {
     contents: &'a Contents,
     pub(super) payload: Payload,
     is_empty: bool,
     /// How many messages came before those that are held.
-    settled: usize,
+    before: usize,
     pub(super) held: Vec<Cow<'a, Message>>,
     pub(super) open: Open,
     /// The canonical bytes of a call that came alone, until its result is there.
@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
             contents,
             payload: Payload::of(format!(r#"{{{head}"messages":["#)),
             is_empty: true,
-            settled: 0,
+            before: 0,
             held: Vec::new(),
             open: Open::default(),
             call: None,
@@ -56,11 +56,11 @@ impl<'a> Writer<'a> {
         self.take_back_call();
         let message = in_words(bridged::without(message));
         if self.open.ends_before(&message) {
-            self.settle(repairs);
+            self.write_held(repairs);
         }
         self.hold(message);
-        if self.open.is_settled() {
-            self.settle(repairs);
+        if self.open.is_closed() {
+            self.write_held(repairs);
         }
     }
 
@@ -77,11 +77,11 @@ impl<'a> Writer<'a> {
     /// Goes on after so many messages and bytes.
     pub(super) fn go_on(&mut self, messages: usize, size_bytes: usize) {
         self.is_empty = size_bytes <= self.give_up();
-        self.settled = messages;
+        self.before = messages;
     }
 
     /// Whether nothing is held that is not written yet.
-    pub(super) fn is_settled(&self) -> bool {
+    pub(super) fn is_written(&self) -> bool {
         self.held.is_empty() && self.call.is_none()
     }
 
@@ -111,7 +111,7 @@ impl<'a> Writer<'a> {
                 self.next_item();
                 let pieces = [r#"{"role":""#, role.as_str(), r#"","content":"#, text, "}"];
                 self.payload.extend(pieces);
-                self.settled += 1;
+                self.before += 1;
                 true
             }
             (Raw::Call { name, .. }, None) if ToolNames::OPENAI.takes(name.trim_matches('"')) => {
@@ -145,7 +145,7 @@ impl<'a> Writer<'a> {
                     ];
                     self.payload.extend(pieces);
                     self.is_empty = false;
-                    self.settled += 2;
+                    self.before += 2;
                     self.call = None;
                     true
                 }
@@ -181,12 +181,12 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes what is held.
-    fn settle(&mut self, repairs: &mut Repairs) {
+    fn write_held(&mut self, repairs: &mut Repairs) {
         let held = mem::take(&mut self.held);
         let contents = self.contents;
         let as_said = |written, number: usize| as_said(written, contents.get(number - 1));
         let (rule, mut ids) = (IdRule::UniqueInMessage, Ids::default());
-        for item in arrange(&held, self.settled, rule, &mut ids, repairs) {
+        for item in arrange(&held, self.before, rule, &mut ids, repairs) {
             match item {
                 Item::Spoken(spoken) => {
                     if let Some(message) = message(&spoken, repairs) {
@@ -207,14 +207,14 @@ impl<'a> Writer<'a> {
                 }
             }
         }
-        self.settled += held.len();
-        self.open.settle();
+        self.before += held.len();
+        self.open.close();
     }
 
     /// The request.
     pub(super) fn finish(mut self, repairs: &mut Repairs) -> Body {
         self.take_back_call();
-        self.settle(repairs);
+        self.write_held(repairs);
         let stable_bytes = self.payload.len();
         self.payload.push_str("]}");
         Body {

@@ -37,7 +37,7 @@ pub struct Beginning {
     provider: Provider,
     messages: usize,
     making: Making,
-    settled: Option<Written>,
+    written: Option<Written>,
 }
 
 enum Making {
@@ -68,7 +68,7 @@ impl Beginning {
             provider,
             messages: 0,
             making,
-            settled: None,
+            written: None,
         }
     }
 
@@ -79,7 +79,7 @@ impl Beginning {
             beginning.messages = written.messages as usize;
             *size_bytes = written.size_bytes as usize;
             writer.go_on(beginning.messages, *size_bytes);
-            beginning.settled = Some(written);
+            beginning.written = Some(written);
         }
         beginning
     }
@@ -95,15 +95,15 @@ impl Beginning {
     }
 
     /// How long the request is up to the last message behind which no call is open; none in other forms than OpenAI's.
-    pub fn settled(&self) -> Option<Written> {
-        self.settled
+    pub fn written(&self) -> Option<Written> {
+        self.written
     }
 
-    fn settle(&mut self) {
+    fn note_written(&mut self) {
         if let Making::Written { writer, size_bytes } = &mut self.making {
             *size_bytes += writer.give_up();
-            if writer.is_settled() {
-                self.settled = Some(Written {
+            if writer.is_written() {
+                self.written = Some(Written {
                     messages: self.messages as u64,
                     size_bytes: *size_bytes as u64,
                 });
@@ -120,7 +120,7 @@ impl Beginning {
             }
             Making::Whole(whole) => whole.push(message),
         }
-        self.settle();
+        self.note_written();
     }
 
     /// The next message, by its canonical bytes.
@@ -133,7 +133,7 @@ impl Beginning {
             Making::Written { writer, .. } => {
                 self.messages += 1;
                 writer.add_canonical(canonical, &mut Repairs::default())?;
-                self.settle();
+                self.note_written();
             }
             Making::Whole(_) => self.add(Message::from_canonical(canonical)?),
         }
@@ -161,7 +161,7 @@ impl Beginning {
         after: &[Message],
         goes_on: [bool; 2],
     ) -> Result<Option<Prefix>> {
-        let mut settled = [usize::MAX; 2];
+        let mut unchanged = [usize::MAX; 2];
         let (old, new, written) = match self.making {
             Making::Written { writer, size_bytes } => {
                 let rest = |messages: &[Message]| {
@@ -169,11 +169,11 @@ impl Beginning {
                     for message in messages {
                         writer.add(Cow::Borrowed(message), &mut repairs);
                     }
-                    let settled = writer.written_bytes();
-                    (writer.finish(&mut repairs).payload, settled)
+                    let unchanged = writer.written_bytes();
+                    (writer.finish(&mut repairs).payload, unchanged)
                 };
                 let ((old, one), (new, other)) = (rest(before), rest(after));
-                settled = [one, other];
+                unchanged = [one, other];
                 (old, new, size_bytes)
             }
             Making::Whole(_) if goes_on.contains(&true) => return Ok(None),
@@ -189,9 +189,9 @@ impl Beginning {
         let same = same.take_while(|(a, b)| a == b).count();
         let equal = before.iter().zip(after);
         let equal = equal.take_while(|(a, b)| a == b).count();
-        // What is settled stays as it is, whatever comes.
+        // What is written stays as it is, whatever comes.
         let messages = [before.len(), after.len()];
-        let is_told = |at: usize| !goes_on[at] || same < settled[at] && equal < messages[at];
+        let is_told = |at: usize| !goes_on[at] || same < unchanged[at] && equal < messages[at];
         Ok((is_told(0) && is_told(1)).then_some(Prefix {
             messages: self.messages + equal,
             size_bytes: written + same,

@@ -24,8 +24,8 @@ use crate::wire::responses::{
 };
 use crate::wire::{Repair, Repairs, attached, bridged};
 
-/// A request in the making. What is settled is written at once: where no call is open, no later message changes what stands
-/// before. Held are the messages since then, and the first item as long as it is the only one.
+/// A request in the making. Where no call is open, no later message changes what stands before, so that is written at once.
+/// Held are the messages since then, and the first item as long as it is the only one.
 pub(super) struct Writer<'a> {
     /// What a client wrote, where that is known.
     contents: &'a Contents,
@@ -39,7 +39,7 @@ pub(super) struct Writer<'a> {
     /// The last message, where the client wrote it as a text.
     prompt: Option<&'a str>,
     /// How many messages came before those that are held.
-    settled: usize,
+    before: usize,
     pub(super) held: Vec<Cow<'a, Message>>,
     pub(super) open: Open,
 }
@@ -56,7 +56,7 @@ impl<'a> Writer<'a> {
             first: None,
             has_list: false,
             prompt: None,
-            settled: 0,
+            before: 0,
             held: Vec::new(),
             open: Open::default(),
         }
@@ -90,17 +90,17 @@ impl<'a> Writer<'a> {
         self.held.push(message);
         // What a client wrote is told by places in the whole.
         if self.open.is_empty() && self.contents.is_empty() {
-            self.settle(repairs);
+            self.write_held(repairs);
         }
     }
 
     /// Writes what is held.
-    fn settle(&mut self, repairs: &mut Repairs) {
+    fn write_held(&mut self, repairs: &mut Repairs) {
         let held = mem::take(&mut self.held);
         let pairs = OutputPairs::of(held.iter().map(Borrow::borrow), Vec::new(), is_call);
         let repaired = pairs.loose();
         for (at, message) in held.iter().enumerate() {
-            let place = self.settled + at;
+            let place = self.before + at;
             let said = self.contents.get(place).map_or(&[][..], Vec::as_slice);
             if let (0, Some(text)) = (place, instructions(message, said)) {
                 self.payload.extend([r#""instructions":"#, &text, ","]);
@@ -121,7 +121,7 @@ impl<'a> Writer<'a> {
                 own.into_iter().for_each(|item| self.put(item));
             }
         }
-        self.settled += held.len();
+        self.before += held.len();
     }
 
     /// Writes an item.
@@ -143,7 +143,7 @@ impl<'a> Writer<'a> {
 
     /// The request.
     pub(super) fn finish(mut self, repairs: &mut Repairs) -> Body {
-        self.settle(repairs);
+        self.write_held(repairs);
         let nothing_to_send = !self.has_list && self.first.is_none();
         if let (Some(text), Some(_)) = (self.prompt, &self.first) {
             self.payload.extend([r#""input":"#, text, "}"]);
@@ -152,7 +152,7 @@ impl<'a> Writer<'a> {
                 self.begin_list();
             }
             self.payload.extend(self.first.as_deref());
-            if self.settled > 0 {
+            if self.before > 0 {
                 self.stable_bytes = self.payload.len();
             }
             self.payload.push_str("]}");

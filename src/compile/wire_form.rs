@@ -58,12 +58,12 @@ fn parts(block: &str) -> Option<Vec<Part>> {
     if let ([Part::ToolResult { content, .. }], true) = (&mut parts[..], is_empty(block)) {
         content.clear();
     }
-    parts.iter_mut().for_each(settle);
+    parts.iter_mut().for_each(tighten);
     Some(parts)
 }
 
 /// Leaves out of a block that is kept as it is what says nothing: white space and a mark for the provider's cache.
-fn settle(part: &mut Part) {
+fn tighten(part: &mut Part) {
     match part {
         Part::Opaque { data, .. } => {
             if let Ok(Arguments(fields)) = serde_json::from_str(data) {
@@ -74,7 +74,7 @@ fn settle(part: &mut Part) {
                 *data = tight(&object.finish());
             }
         }
-        Part::ToolResult { content, .. } => content.iter_mut().for_each(settle),
+        Part::ToolResult { content, .. } => content.iter_mut().for_each(tighten),
         _ => {}
     }
 }

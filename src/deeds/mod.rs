@@ -81,7 +81,7 @@ pub use json::{
 pub use listing::*;
 pub use memory::*;
 pub use method::{Answered, Method, MethodEntry};
-pub use methods::{DEEDS, METHODS, described, method};
+pub use methods::{METHODS, deeds, described, method};
 pub use mismatch::unfit;
 pub use provenance::*;
 pub use recovery::*;

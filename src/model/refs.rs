@@ -243,6 +243,14 @@ impl RefName {
         }
     }
 
+    /// What it is called where sessions stand beside branches: `TOOL/ID`, else as [`RefName::short`].
+    pub fn label(&self) -> String {
+        match self.as_session() {
+            Some((tool, id)) => format!("{tool}/{id}"),
+            None => self.short().to_owned(),
+        }
+    }
+
     fn bare(&self) -> &str {
         [Self::HEADS, Self::TAGS, Self::REMOTES, "refs/"]
             .iter()

@@ -65,11 +65,11 @@ pub struct Checkout {
 impl Repo {
     /// Moves the branch that the call is on, or HEAD alone while it is detached, to `target`.
     /// `PREV_HEAD` keeps the old commit where HEAD moved along; where nothing moves, no ref
-    /// changes. One step before the first commit is before all of them, as [`Repo::reset_to_root`].
+    /// changes. One step before the first commit is before all of them.
     ///
     /// # Errors
     ///
-    /// As [`Repo::resolve`] and [`Repo::reset_to_root`], and [`Error::Busy`].
+    /// As [`Repo::resolve`] and [`Repo::reset_from`], and [`Error::Busy`].
     ///
     /// ```
     /// use tract::repo::{Call, CommitOptions, On, Repo, ResetMode};
@@ -89,11 +89,27 @@ impl Repo {
         self.reset_from(call, Some(target), mode, None)
     }
 
-    /// Does what [`Repo::reset`] does, or [`Repo::reset_to_root`] without a target, if the branch is where it is expected.
+    /// Does what [`Repo::reset`] does if the branch is where it is expected. Without a target it goes before the first commit,
+    /// to start over from there.
     ///
     /// # Errors
     ///
-    /// [`Error::RefMoved`] where it is elsewhere, and theirs.
+    /// [`Error::RefMoved`] where it is elsewhere, [`Error::Refused`] without a target while HEAD is detached, and those of
+    /// [`Repo::reset`].
+    ///
+    /// ```
+    /// use tract::repo::{Call, CommitOptions, On, Repo, ResetMode};
+    /// use tract::model::{Draft, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let draft = Draft::append(Message::text(Role::User, "one"));
+    /// repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
+    /// repo.reset_from(Call::default(), None, ResetMode::Soft, None)?;
+    /// assert_eq!(repo.head(&On::Head)?.commit(), None);
+    /// repo.reset(Call::default(), "ORIG_HEAD", ResetMode::Soft)?;
+    /// assert!(repo.head(&On::Head)?.commit().is_some());
+    /// # Ok::<(), tract::Error>(())
+    /// ```
     pub fn reset_from(
         &self,
         call: Call<'_>,
@@ -117,29 +133,6 @@ impl Repo {
         expect: Option<Expect>,
     ) -> Result<Reset> {
         self.try_to_reset(call, target, mode, expect, true)
-    }
-
-    /// Moves the branch that the call is on to before its first commit, to start over from there.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Refused`] while HEAD is detached: it has to be on a commit then.
-    ///
-    /// ```
-    /// use tract::repo::{Call, CommitOptions, On, Repo, ResetMode};
-    /// use tract::model::{Draft, Message, Role};
-    ///
-    /// let repo = Repo::ephemeral()?;
-    /// let draft = Draft::append(Message::text(Role::User, "one"));
-    /// repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
-    /// repo.reset_to_root(Call::default(), ResetMode::Soft)?;
-    /// assert_eq!(repo.head(&On::Head)?.commit(), None);
-    /// repo.reset(Call::default(), "ORIG_HEAD", ResetMode::Soft)?;
-    /// assert!(repo.head(&On::Head)?.commit().is_some());
-    /// # Ok::<(), tract::Error>(())
-    /// ```
-    pub fn reset_to_root(&self, call: Call<'_>, mode: ResetMode) -> Result<Reset> {
-        self.reset_from(call, None, mode, None)
     }
 
     fn try_to_reset(

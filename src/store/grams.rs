@@ -6,6 +6,7 @@
 
 use crate::model::Message;
 use crate::model::searched::{Literals, fold, searched};
+use crate::model::terms::is_cjk;
 
 /// How many different terms there are: 4 letters of 32. Two pieces that share a term cost a look at
 /// a body, no more.
@@ -148,19 +149,6 @@ pub(super) fn spell(term: u32, out: &mut String) {
     for shift in [15, 10, 5, 0] {
         out.push(char::from(LETTERS[(term >> shift) as usize % 32]));
     }
-}
-
-/// Whether words of this script may be two characters long and stand without spaces.
-///
-/// # Source
-///
-/// Unicode's blocks: CJK radicals to Hangul syllables, compatibility ideographs, halfwidth kana, and
-/// the ideographic planes.
-fn is_cjk(c: char) -> bool {
-    matches!(c,
-        '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{31ff}'
-        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
-        | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// What a content that may match has in the index.

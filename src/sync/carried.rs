@@ -13,8 +13,6 @@ pub struct Carried {
     pub size_bytes: u64,
     /// Session files that were not taken: they may hold what was erased there.
     pub refused_files: u64,
-    /// Session files went with new commits alone, for the other side's program cannot compare them.
-    pub is_uncompared: bool,
 }
 
 impl Carried {

@@ -159,20 +159,16 @@ fn has(to: &mut dyn Answers, commits: &[CommitHash]) -> Result<Vec<bool>> {
     Ok(there)
 }
 
-/// Carries what is missing of these paths, then the session files that are, each by itself. Where one of the two cannot
-/// compare these, they go with their commits, in one piece. Tells how many commits are there, and how many there will be.
+/// Carries what is missing of these paths, then the session files that are, each by itself. Tells how many commits are
+/// there, and how many there will be.
 pub(super) fn carry(
     from: &mut dyn Answers,
     to: &mut dyn Answers,
     mut load: Load<'_>,
 ) -> Result<Carried> {
-    let is_compared = load.sources && from.compares_files() && to.compares_files();
-    let is_uncompared = load.sources && !is_compared;
-    load.sources = is_uncompared;
-    let paths = std::mem::take(&mut load.paths);
+    let (paths, sources) = (std::mem::take(&mut load.paths), load.sources);
     let mut done = carry_commits(from, to, load)?;
-    done.is_uncompared = is_uncompared;
-    if is_compared {
+    if sources {
         files::carry(from, to, &paths, &mut done)?;
     }
     Ok(done)
@@ -185,14 +181,11 @@ pub(super) fn carry_commits(
     load: Load<'_>,
 ) -> Result<Carried> {
     let Load {
-        wants,
-        sources,
-        progress,
-        ..
+        wants, progress, ..
     } = load;
     let mut done = Carried::default();
     let mut queue = VecDeque::from(wants);
-    let mut slice = if sources { u64::MAX } else { SLICE_FIRST };
+    let mut slice = SLICE_FIRST;
     let (mut carried, mut whole) = (0, 0);
     loop {
         let group = queue.len().min(GROUP);
@@ -233,13 +226,11 @@ pub(super) fn carry_commits(
         // The others may share what has come now.
         let others = queue.iter_mut().skip(usize::from(goes_on));
         others.for_each(|want| want.is_settled = false);
-        let bundle = from.give(&tips, sources, packing(from, to))?;
+        let bundle = from.give(&tips, packing(from, to))?;
         let brought = to.take(&bundle)?;
         carried = (carried + slice.saturating_sub(room)).min(whole);
         done.add(&bundle, brought);
         progress(carried, whole)?;
-        slice = slice
-            .saturating_mul(2)
-            .min(if sources { u64::MAX } else { SLICE_MOST });
+        slice = (slice * 2).min(SLICE_MOST);
     }
 }

@@ -12,9 +12,6 @@ pub(super) fn missing(
     to: &mut dyn Answers,
     paths: &[BundleTip],
 ) -> Result<Vec<KeptFile>> {
-    if !to.compares_files() {
-        return Ok(Vec::new());
-    }
     let told = compared(from, to, paths)?.into_iter();
     let missing = told.filter(|(_, state)| *state == FileState::Missing);
     Ok(missing.map(|(file, _)| file).collect())

@@ -21,14 +21,6 @@ use crate::upkeep::erase::Erasing;
 
 /// What of a repository travels.
 pub(super) const FOLDERS: [&str; 3] = [RefName::HEADS, RefName::TAGS, RefName::SESSIONS];
-/// What a repository can be asked beyond what all can.
-pub(super) const KNOWS: [&str; 3] = [FILES, ERASURES, AUTHORS];
-/// The questions by which session files are compared.
-pub(super) const FILES: &str = "files";
-/// That who asks may say who they are.
-pub(super) const AUTHORS: &str = "authors";
-/// The question of what was erased.
-pub(super) const ERASURES: &str = "erasures";
 
 /// A repository on this machine.
 pub struct Here<'a> {
@@ -85,11 +77,8 @@ impl Answers for Here<'_> {
         true
     }
 
-    fn give(&mut self, tips: &[BundleTip], sources: bool, packing: Packing) -> Result<Vec<u8>> {
-        Ok(self
-            .repo
-            .bundle_packed(tips, Files::behind(sources), packing)?
-            .0)
+    fn give(&mut self, tips: &[BundleTip], packing: Packing) -> Result<Vec<u8>> {
+        Ok(self.repo.bundle_packed(tips, Files::None, packing)?.0)
     }
 
     fn take(&mut self, bundle: &[u8]) -> Result<Brought> {
@@ -102,10 +91,6 @@ impl Answers for Here<'_> {
             sources: done.sources,
             erased: done.erased,
         })
-    }
-
-    fn compares_files(&self) -> bool {
-        true
     }
 
     fn kept_files(&mut self, tips: &[CommitHash]) -> Result<Vec<KeptFile>> {
@@ -138,7 +123,6 @@ impl Peer for Here<'_> {
         };
         let mut theirs = PeerRefs {
             head,
-            knows: KNOWS.map(str::to_owned).to_vec(),
             denies: Denials::of(&Config::of(&*view)?)?,
             ..PeerRefs::default()
         };

@@ -152,57 +152,6 @@ impl<'a, S: Shelf> Layout<'a, S> {
         Ok(true)
     }
 
-    /// Folds what earlier versions put there, a bundle for each ref and push, into a few.
-    pub(super) fn take_up(&mut self) -> Result<()> {
-        let olds = self.is.bundles.iter().filter(|it| it.is_old);
-        let names: Vec<String> = olds.map(|it| it.name.clone()).collect();
-        self.fetch(&names)?;
-        let erased: BTreeSet<ContentHash> = self.is.erased.iter().copied().collect();
-        let mut known: HashSet<CommitHash> = HashSet::new();
-        let mut at = 0;
-        while self.is.bundles.get(at).is_some_and(|it| it.is_old) {
-            let (mut end, mut size) = (at, 0);
-            while let Some(bundle) = self.is.bundles.get(end)
-                && bundle.is_old
-                && size < FULL
-            {
-                size += self.bytes(&bundle.name).map_or(0, |it| it.len() as u64);
-                end += 1;
-            }
-            let what = Folding {
-                known: Some(&known),
-                erased: Some(&erased),
-                ..Folding::default()
-            };
-            let before = self.is.bundles.len();
-            if self.join(at..end, what)? {
-                // Whatever they had is in one of the new ones.
-                let made = before - (end - at) < self.is.bundles.len();
-                if made {
-                    let bytes = self.bytes(&self.is.bundles[at].name);
-                    let survey = Survey::of(bytes.unwrap_or_default())?;
-                    known.extend(survey.commits.iter().map(|it| it.hash));
-                    at += 1;
-                }
-                continue;
-            }
-            // What is no bundle goes on as it is: nobody can read it, and it stops nobody.
-            for one in at..end {
-                let Some(bytes) = self.bytes(&self.is.bundles[one].name) else {
-                    return Err(Error::overtaken("what was there"));
-                };
-                let bytes = bytes.to_vec();
-                let name = self.shelf.name()?;
-                let bundle = &mut self.is.bundles[one];
-                (bundle.name, bundle.is_old) = (name.clone(), false);
-                bundle.size_bytes = bytes.len() as u64;
-                self.new.insert(name, bytes);
-            }
-            at = end;
-        }
-        Ok(())
-    }
-
     /// Folds the smallest while there are too many.
     pub(super) fn fold(&mut self) -> Result<()> {
         self.is.bundles.sort_by_key(ShelvedBundle::is_of_files);

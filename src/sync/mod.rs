@@ -47,7 +47,7 @@ pub use landed::{Landed, LandedRef};
 pub use push::{PushOptions, PushRef, Pushed};
 pub use remotes::Remote;
 pub use shelf::OnShelf;
-pub use shelved::{OldFile, OldRef, Shelf, Shelved, ShelvedBundle};
+pub use shelved::{Shelf, Shelved, ShelvedBundle};
 pub use upstream::{SeenRef, Upstream};
 pub use wire::{PROTOCOL, Wired, serve};
 
@@ -104,14 +104,11 @@ pub trait Answers {
         false
     }
 
-    /// A bundle. Whoever is not near packs it small.
-    fn give(&mut self, tips: &[BundleTip], sources: bool, packing: Packing) -> Result<Vec<u8>>;
+    /// A bundle without session files. Whoever is not near packs it small.
+    fn give(&mut self, tips: &[BundleTip], packing: Packing) -> Result<Vec<u8>>;
 
     /// Takes the objects of a bundle in.
     fn take(&mut self, bundle: &[u8]) -> Result<Brought>;
-
-    /// Whether it knows the three questions that follow: an older program does not.
-    fn compares_files(&self) -> bool;
 
     /// The session files behind what leads to these commits.
     fn kept_files(&mut self, tips: &[CommitHash]) -> Result<Vec<KeptFile>>;
@@ -153,9 +150,6 @@ pub struct PeerRefs {
     pub head: Option<RefName>,
     /// Its refs, by name.
     pub refs: Vec<PeerRef>,
-    /// What else it can be asked: `files`, `erasures`.
-    #[serde(default)]
-    pub knows: Vec<String>,
     /// What it does not let others do.
     #[serde(default, skip_serializing_if = "Denials::is_none")]
     pub denies: Denials,

@@ -68,7 +68,7 @@ impl Answers for Putting<'_> {
         Err(strange("has no paths of its own"))
     }
 
-    fn give(&mut self, _: &[BundleTip], _: bool, _: Packing) -> Result<Vec<u8>> {
+    fn give(&mut self, _: &[BundleTip], _: Packing) -> Result<Vec<u8>> {
         Err(strange("makes no bundles"))
     }
 
@@ -89,10 +89,6 @@ impl Answers for Putting<'_> {
         Ok(brought)
     }
 
-    fn compares_files(&self) -> bool {
-        false
-    }
-
     fn kept_files(&mut self, _: &[CommitHash]) -> Result<Vec<KeptFile>> {
         Ok(Vec::new())
     }
@@ -107,6 +103,6 @@ impl Answers for Putting<'_> {
         _: &[KeptFile],
         packing: Packing,
     ) -> Result<Vec<u8>> {
-        self.give(tips, true, packing)
+        self.give(tips, packing)
     }
 }

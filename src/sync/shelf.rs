@@ -159,7 +159,6 @@ impl<'a, S: Shelf> OnShelf<'a, S> {
             supersede(&*view, &mut layout.is, new)?;
             layout.add(new)?;
         }
-        layout.take_up()?;
         layout.erase(&*view, &erased)?;
         if loses {
             layout.prune()?;
@@ -211,8 +210,7 @@ impl<S: Shelf> Carries for OnShelf<'_, S> {
 
     fn send(&mut self, mine: &mut Here<'_>, mut load: Load<'_>) -> Result<Carried> {
         let is_still = load.wants.is_empty();
-        let paths = std::mem::take(&mut load.paths);
-        let with_files = std::mem::take(&mut load.sources);
+        let (paths, with_files) = (std::mem::take(&mut load.paths), load.sources);
         let mut putting = Putting::of(self.mine, &self.is, &self.pending)?;
         let mut done = carry::carry_commits(mine, &mut putting, load)?;
         self.pending.append(&mut putting.new);

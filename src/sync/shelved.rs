@@ -70,9 +70,6 @@ pub struct ShelvedBundle {
     /// The session files in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<KeptFile>,
-    /// It stands where earlier versions put it, and is taken up by the next who puts anything.
-    #[serde(skip)]
-    pub is_old: bool,
 }
 
 /// How [`Shelved`] is spelled.
@@ -196,108 +193,11 @@ impl ShelvedBundle {
             ends,
             marks,
             files,
-            is_old: false,
         }
     }
 
     /// Whether it brings session files alone.
     pub(super) fn is_of_files(&self) -> bool {
         self.commits == 0
-    }
-}
-
-/// A ref as earlier versions put it on a shelf, each with bundles of its own.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OldRef {
-    /// The ref.
-    #[serde(flatten)]
-    pub row: PeerRef,
-    /// The commit that each of its bundles ends with, the oldest first. Each goes on from the one before it.
-    pub ends: Vec<CommitHash>,
-    /// The session files in them, as far as that was written down.
-    #[serde(default)]
-    pub files: Vec<OldFile>,
-    /// Messages on its path that were erased by one who pushed it.
-    #[serde(default)]
-    pub erased: Vec<ContentHash>,
-}
-
-/// A session file as earlier versions put it on a shelf.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OldFile {
-    /// Which.
-    #[serde(flatten)]
-    pub file: KeptFile,
-    /// In which of the ref's bundles it is, by its number from 0.
-    pub bundle: usize,
-}
-
-impl OldRef {
-    /// What was written of one, read again. It is a stranger's.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BrokenPeer`] for what is none.
-    pub fn from_json(text: &[u8]) -> Result<Self> {
-        let old: Self = serde_json::from_slice(text)
-            .map_err(|error| strange(format!("has a ref that is none: {error}")))?;
-        match old.row.fault() {
-            None => Ok(old),
-            Some(why) => Err(strange(format!("has {}: {why}", old.row.name))),
-        }
-    }
-
-    /// Reads through one of its bundles, by its number from 0: it is a bundle, and brings the commit that it ends with. What
-    /// is none would stop whoever reads the others as well.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BrokenPeer`] for what is none.
-    pub fn check(&self, number: usize, bundle: &[u8]) -> Result<()> {
-        let survey = Survey::of(bundle)
-            .map_err(|error| strange(format!("has a bundle that is none: {error}")))?;
-        let mut commits = survey.commits.iter();
-        match self.ends.get(number) {
-            Some(end) if commits.any(|it| it.hash == *end) => Ok(()),
-            _ => Err(strange("has a bundle without the commit that it ends with")),
-        }
-    }
-}
-
-impl Shelved {
-    /// Takes up a ref that an earlier version has put there, whose bundles have these names. One by the name of a ref that
-    /// is there is passed over: nobody knows which of the two is meant. Whether it was not.
-    pub fn take_up(&mut self, old: OldRef, names: Vec<String>, place: &str) -> bool {
-        match self.get(&old.row.name) {
-            None => {}
-            // Whoever took it up has not come to take it away.
-            Some(row) if row.commit == old.row.commit => return true,
-            // Somebody who has an earlier version has gone on from it just then.
-            Some(row) if old.ends.contains(&row.commit) => {}
-            Some(_) => {
-                let why = "an earlier version of tract put it there, beside where it is now";
-                self.left_out.push(LeftOut::new(place, why));
-                return false;
-            }
-        }
-        let bundles = names.into_iter().zip(&old.ends).enumerate();
-        let bundles = bundles.map(|(at, (name, end))| ShelvedBundle {
-            name,
-            size_bytes: 0,
-            commits: 1,
-            ends: vec![*end],
-            marks: Vec::new(),
-            files: (old.files.iter().filter(|it| it.bundle == at))
-                .map(|it| it.file.clone())
-                .collect(),
-            is_old: true,
-        });
-        let bundles: Vec<ShelvedBundle> = bundles.collect();
-        self.bundles.splice(0..0, bundles);
-        let new = old.erased.iter().filter(|it| !self.erased.contains(it));
-        let new: Vec<ContentHash> = new.copied().collect();
-        self.erased.extend(new);
-        self.set(old.row);
-        true
     }
 }

@@ -204,8 +204,6 @@ struct Counted<'a> {
     takes: usize,
     /// Which byte of a bundle arrives otherwise.
     flip: Option<usize>,
-    /// It is an older program.
-    is_old: bool,
 }
 
 impl<'a> Counted<'a> {
@@ -216,7 +214,6 @@ impl<'a> Counted<'a> {
             commits: 0,
             takes: usize::MAX,
             flip: None,
-            is_old: false,
         }
     }
 
@@ -249,9 +246,9 @@ impl Answers for Counted<'_> {
         self.peer.at(places)
     }
 
-    fn give(&mut self, tips: &[BundleTip], sources: bool, packing: Packing) -> Result<Vec<u8>> {
+    fn give(&mut self, tips: &[BundleTip], packing: Packing) -> Result<Vec<u8>> {
         self.one_less()?;
-        let bundle = self.peer.give(tips, sources, packing)?;
+        let bundle = self.peer.give(tips, packing)?;
         Ok(self.altered(&bundle))
     }
 
@@ -262,10 +259,6 @@ impl Answers for Counted<'_> {
         self.commits += lines.filter(|line| line.starts_with(b"commit ")).count() as u64;
         let bundle = self.altered(bundle);
         self.peer.take(&bundle)
-    }
-
-    fn compares_files(&self) -> bool {
-        !self.is_old
     }
 
     fn kept_files(&mut self, tips: &[CommitHash]) -> Result<Vec<KeptFile>> {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::carried::same;
 use super::erased::erased_on;
-use super::here::{AUTHORS, ERASURES, FILES, Here, one_line};
+use super::here::{Here, one_line};
 use super::{Answers, Brought, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove, strange};
 use crate::error::{Error, PeerTrouble, Result, ServerTrouble};
 use crate::hash::{CommitHash, ContentHash};
@@ -35,17 +35,16 @@ enum Ask {
     Refs,
     Has(Vec<CommitHash>),
     At(Vec<(CommitHash, u64)>),
-    Give(Vec<BundleTip>, bool),
+    Give(Vec<BundleTip>),
     /// So many bytes follow.
     Take(u64),
     Move(String, Vec<RefMove>),
     Erased(Vec<ContentHash>),
-    /// These four are asked of those alone who say that they know them.
     KeptFiles(Vec<CommitHash>),
     FileStates(Vec<CommitHash>, Vec<KeptFile>),
     GiveFiles(Vec<BundleTip>, Vec<KeptFile>),
     Erasures(Vec<CommitHash>),
-    /// Who asks, said to those alone who say that they want to know.
+    /// Who asks.
     By(Author),
 }
 
@@ -54,8 +53,6 @@ enum Ask {
 struct Told {
     head: Option<Value>,
     refs: Vec<Value>,
-    #[serde(default)]
-    knows: Vec<String>,
     denies: Option<Value>,
 }
 
@@ -71,8 +68,6 @@ enum Answer<T> {
 pub struct Wired<R, W> {
     input: R,
     output: W,
-    /// What else it says that it can be asked.
-    knows: Vec<String>,
     /// Who asks.
     by: Option<Author>,
 }
@@ -93,7 +88,6 @@ impl<R: BufRead, W: Write> Wired<R, W> {
         Ok(Self {
             input,
             output,
-            knows: Vec::new(),
             by: None,
         })
     }
@@ -103,10 +97,6 @@ impl<R: BufRead, W: Write> Wired<R, W> {
     pub fn by(self, who: Option<&Author>) -> Self {
         let by = who.cloned();
         Self { by, ..self }
-    }
-
-    fn knows(&self, what: &str) -> bool {
-        self.knows.iter().any(|known| known == what)
     }
 
     fn ask<T: DeserializeOwned>(&mut self, ask: &Ask, bytes: &[u8]) -> Result<T> {
@@ -135,17 +125,13 @@ impl<R: BufRead, W: Write> Answers for Wired<R, W> {
         self.ask(&Ask::At(places.to_vec()), &[])
     }
 
-    fn give(&mut self, tips: &[BundleTip], sources: bool, _: Packing) -> Result<Vec<u8>> {
-        let size_bytes: u64 = self.ask(&Ask::Give(tips.to_vec(), sources), &[])?;
+    fn give(&mut self, tips: &[BundleTip], _: Packing) -> Result<Vec<u8>> {
+        let size_bytes: u64 = self.ask(&Ask::Give(tips.to_vec()), &[])?;
         bytes(&mut self.input, size_bytes)
     }
 
     fn take(&mut self, bundle: &[u8]) -> Result<Brought> {
         self.ask(&Ask::Take(bundle.len() as u64), bundle)
-    }
-
-    fn compares_files(&self) -> bool {
-        self.knows(FILES)
     }
 
     fn kept_files(&mut self, tips: &[CommitHash]) -> Result<Vec<KeptFile>> {
@@ -171,11 +157,9 @@ impl<R: BufRead, W: Write> Answers for Wired<R, W> {
 impl<R: BufRead, W: Write> Peer for Wired<R, W> {
     fn refs(&mut self) -> Result<PeerRefs> {
         let told: Told = self.ask(&Ask::Refs, &[])?;
-        self.knows.clone_from(&told.knows);
         let head = told.head.and_then(|head| serde_json::from_value(head).ok());
         let mut theirs = PeerRefs {
             head: head.filter(RefName::is_branch),
-            knows: told.knows,
             denies: (told.denies)
                 .and_then(|denies| serde_json::from_value(denies).ok())
                 .unwrap_or_default(),
@@ -227,18 +211,12 @@ impl<R: BufRead, W: Write> Peer for Wired<R, W> {
     }
 
     fn erasures(&mut self, refs: &[PeerRef]) -> Result<Vec<ContentHash>> {
-        if !self.knows(ERASURES) {
-            return Ok(Vec::new());
-        }
         let tips = refs.iter().map(|row| row.commit).collect();
         self.ask(&Ask::Erasures(tips), &[])
     }
 
     fn move_refs(&mut self, what: &str, moves: &[RefMove]) -> Result<()> {
-        if let Some(by) = self
-            .by
-            .take_if(|_| self.knows.iter().any(|it| it == AUTHORS))
-        {
+        if let Some(by) = self.by.take() {
             self.ask::<()>(&Ask::By(by), &[])?;
         }
         self.ask(&Ask::Move(what.to_owned(), moves.to_vec()), &[])
@@ -270,9 +248,7 @@ pub fn serve(
             Ask::Refs => answer(&mut output, here.refs())?,
             Ask::Has(commits) => answer(&mut output, here.has(&commits))?,
             Ask::At(places) => answer(&mut output, here.at(&places))?,
-            Ask::Give(tips, sources) => {
-                give(&mut output, here.give(&tips, sources, Packing::Small))?
-            }
+            Ask::Give(tips) => give(&mut output, here.give(&tips, Packing::Small))?,
             Ask::Take(size_bytes) => {
                 let bundle = bytes(&mut input, size_bytes)?;
                 answer(&mut output, here.take(&bundle))?;

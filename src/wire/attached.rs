@@ -30,15 +30,6 @@ pub fn untagged(text: &str) -> Option<&str> {
         .strip_suffix("\n</system-reminder>")
 }
 
-/// Messages as plain ones.
-pub fn all_plain(messages: &[Message]) -> Cow<'_, [Message]> {
-    if messages.iter().any(Message::is_attached) {
-        messages.iter().map(|one| plain(one).into_owned()).collect()
-    } else {
-        Cow::Borrowed(messages)
-    }
-}
-
 /// A message as a plain one: what is attached, with its texts within tags.
 pub fn plain(message: &Message) -> Cow<'_, Message> {
     if !message.is_attached() {

@@ -12,19 +12,6 @@ use crate::wire::json::type_of;
 /// The types of such blocks, as `python/lib/tract` writes them.
 pub const KINDS: [&str; 3] = ["agents_item", "langgraph", "pydantic_ai_message"];
 
-/// Messages as a provider is to have them.
-pub fn all_without(messages: &[Message]) -> Cow<'_, [Message]> {
-    if messages
-        .iter()
-        .any(|message| message.parts.iter().any(has_note))
-    {
-        let messages = messages.iter().map(Cow::Borrowed);
-        messages.map(|one| without(one).into_owned()).collect()
-    } else {
-        Cow::Borrowed(messages)
-    }
-}
-
 /// The message as a provider is to have it. Of one that is nothing but such a block stays the item in it; one without an
 /// item stays as it is, for the writer to leave out.
 pub fn without(message: Cow<'_, Message>) -> Cow<'_, Message> {

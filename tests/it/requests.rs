@@ -5,7 +5,7 @@ use clap::error::ErrorKind;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Map, Value, json};
-use tract::deeds::{DEEDS, DeedEntry, described};
+use tract::deeds::{DeedEntry, deeds, described};
 
 use crate::conditions;
 
@@ -67,7 +67,7 @@ fn fields(deed: &DeedEntry) -> Map<String, Value> {
 
 #[test]
 fn what_is_typed_for_a_request_is_the_request() {
-    for deed in DEEDS {
+    for deed in deeds() {
         let fields = fields(deed);
         let drawn = prop::collection::vec(
             prop::option::weighted(0.3, any::<(u8, Index)>()),

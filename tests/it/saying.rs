@@ -131,17 +131,3 @@ fn a_model_that_thinks_is_given_its_limit_by_the_name_that_it_takes() {
         assert_eq!(named.count(), 1, "{request}");
     }
 }
-
-#[test]
-fn who_counts_is_in_the_options_name() {
-    let sandbox = Sandbox::with_messages(&[("user", "hello"), ("assistant", "hi")]);
-    let help = sandbox.ok(&["truncate", "--help"]);
-    assert!(
-        help.contains("--by-our-count") && !help.contains("--as-counted"),
-        "{help}"
-    );
-    for name in ["--by-our-count", "--as-counted"] {
-        sandbox.ok(&["truncate", "--to-budget", "1000", name]);
-        sandbox.ok(&["prune", "--to-budget", "1000", name]);
-    }
-}

@@ -47,21 +47,6 @@ pub fn fork_and_push(who: &Sandbox, run: &dyn Fn(&[&str]) -> String) {
     }
 }
 
-/// A ref as earlier versions put it where files are kept: its bundle, and what they wrote of it.
-pub fn old(who: &Sandbox, name: &str) -> (Vec<u8>, String) {
-    who.ok(&["bundle", "old.tract", name]);
-    let bundle = fs::read(who.work().join("old.tract")).expect("it was made");
-    fs::remove_file(who.work().join("old.tract")).expect("it was made");
-    let commit = who.ok(&["rev-parse", name]);
-    let commit = commit.trim();
-    let depth = who.ok(&["log", "--format", "%H", name]).lines().count() - 1;
-    let row = format!(
-        "{{\"name\":\"{name}\",\"commit\":\"{commit}\",\"depth\":{depth},\"note\":null,\"session\":null,\
-         \"ends\":[\"{commit}\"]}}"
-    );
-    (bundle, row)
-}
-
 /// A repository that others push to and pull from.
 fn hub() -> (Sandbox, String) {
     let hub = Sandbox::new();
@@ -376,90 +361,6 @@ fn two_beside_the_code_at_once_lose_nothing() {
     assert_eq!(tips(&mine), tips(&yours));
     assert_eq!(tips(&mine)[0], mine.ok(&["rev-parse", "one"]));
     assert_eq!(tips(&mine)[1], yours.ok(&["rev-parse", "other"]));
-}
-
-#[test]
-fn what_earlier_versions_put_beside_the_code_goes_on() {
-    let (mine, yours) = (mine(), Sandbox::new());
-    let Some(host) = coders(&mine, &yours) else {
-        return;
-    };
-    let git = |arguments: &[&str]| {
-        let mut command = std::process::Command::new("git");
-        command.current_dir(mine.work()).args(["--git-dir", &host]);
-        for who in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{who}_NAME"), "someone");
-            command.env(format!("GIT_{who}_EMAIL"), "someone@example.org");
-        }
-        let output = command.args(arguments).output().expect("git runs");
-        assert!(output.status.success(), "{output:?}");
-        let said = String::from_utf8(output.stdout).expect("text");
-        said.trim().to_owned()
-    };
-    let session = "sessions/claude-code/11111111-2222-4333-8444-555555555555";
-    let put = |name: &str| {
-        let (bundle, row) = old(&mine, &format!("refs/{name}"));
-        fs::create_dir_all(mine.work().join("tree")).expect("made");
-        mine.write("tree/0000.tract", bundle);
-        mine.write("tree/ref.json", row);
-        let index = mine.work().join("index").display().to_string();
-        let work = mine.work().join("tree").display().to_string();
-        let mut add = std::process::Command::new("git");
-        add.args(["--git-dir", &host, "--work-tree", &work, "add", "."]);
-        add.env("GIT_INDEX_FILE", &index).current_dir(&work);
-        assert!(add.status().expect("git runs").success());
-        let mut tree = std::process::Command::new("git");
-        tree.args(["--git-dir", &host, "write-tree"]);
-        let tree = tree
-            .env("GIT_INDEX_FILE", &index)
-            .output()
-            .expect("git runs");
-        let tree = String::from_utf8(tree.stdout).expect("text");
-        let commit = git(&["commit-tree", tree.trim(), "-m", "x"]);
-        git(&["update-ref", &format!("refs/tract/{name}.tract"), &commit]);
-    };
-    put("heads/main");
-    put(session);
-    let pulled = yours.tract(&["pull", "git:origin"]);
-    assert!(pulled.contains("Received 7 commits"), "{pulled}");
-    mine.ok(&["commit", "-r", "user", "-m", "One more."]);
-    let pushed = mine.tract(&["push", "git:origin"]);
-    assert!(pushed.contains("Sent 1 commit, 1 message"), "{pushed}");
-    let refs = git(&["for-each-ref", "--format=%(refname)"]);
-    assert_eq!(refs.matches("refs/tract/bundles/").count(), 2, "{refs}");
-    assert!(
-        refs.lines().count() == 3 && refs.contains("refs/tract/index"),
-        "{refs}"
-    );
-    yours.ok(&["pull", "git:origin"]);
-    assert_eq!(yours.ok(&["compile"]), mine.ok(&["compile"]));
-    // An earlier version that knows nothing of it puts one beside it: one that is elsewhere is named, a new one is taken up.
-    mine.ok(&["branch", "late"]);
-    put("heads/late");
-    mine.ok(&["reset", "--hard", "HEAD~2"]);
-    put("heads/main");
-    let said = yours.tract(&["pull", "git:origin"]);
-    assert!(
-        said.contains("warning: refs/tract/heads/main.tract is left out there: an earlier version"),
-        "{said}"
-    );
-    assert!(said.contains("git-origin/late"), "{said}");
-    yours.ok(&["commit", "-r", "user", "-m", "And more."]);
-    yours.ok(&["push", "git:origin"]);
-    let refs = git(&["for-each-ref", "--format=%(refname)"]);
-    assert!(
-        refs.contains("refs/tract/heads/main.tract") && !refs.contains("late"),
-        "{refs}"
-    );
-    let fresh = Sandbox::new();
-    std::process::Command::new("git")
-        .args(["init", "-q"])
-        .current_dir(fresh.work())
-        .output()
-        .expect("git runs");
-    fresh.ok(&["remote", "add", "host", &format!("git:{host}")]);
-    fresh.ok(&["pull", "host"]);
-    assert_eq!(fresh.ok(&["compile"]), yours.ok(&["compile"]));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use crate::sandbox::Sandbox;
-use crate::sharing::{mine, old};
+use crate::sharing::mine;
 
 fn git(who: &Sandbox, arguments: &[&str], input: &str) -> String {
     let mut command = Command::new("git");
@@ -199,36 +199,16 @@ fn what_a_push_leaves_beside_the_code_is_on_no_ref_and_a_purge_says_what_stays()
         Sandbox::with_messages(&[("user", "a hunter2")]),
         Sandbox::new(),
     );
-    let Some(host) = coders(&[&mine, &yours]) else {
+    if coders(&[&mine, &yours]).is_none() {
         return;
-    };
+    }
     mine.ok(&["push", "git:origin"]);
     yours.ok(&["pull", "git:origin"]);
     for sandbox in [&mine, &yours] {
         assert_eq!(git(sandbox, &["for-each-ref"], ""), "");
     }
-    // What earlier versions kept.
-    let object = git(&mine, &["ls-remote", &host, "refs/tract/*"], "");
-    let object = object
-        .split_whitespace()
-        .next()
-        .expect("it is there")
-        .to_owned();
-    git(
-        &mine,
-        &[
-            "update-ref",
-            "refs/tract-seen/origin/heads/main.tract",
-            &object,
-        ],
-        "",
-    );
     mine.ok(&["branch", "hunter2-branch"]);
     let said = mine.tract(&["purge", "--match", "hunter2", "--force"]);
-    assert!(
-        said.contains("note: 1 ref deleted that an earlier push git: left"),
-        "{said}"
-    );
     assert!(said.contains("git gc --prune=now"), "{said}");
     assert!(
         said.contains("note: the name of hunter2-branch says it, and stays"),
@@ -250,71 +230,6 @@ fn what_a_push_leaves_beside_the_code_is_on_no_ref_and_a_purge_says_what_stays()
         mine.ok(&["rev-parse", "main"]),
         yours.ok(&["rev-parse", "main"])
     );
-}
-
-#[test]
-fn an_old_ref_with_no_bundle_behind_it_is_named_and_stops_nobody() {
-    let (mine, yours) = (mine(), Sandbox::new());
-    let Some(host) = coders(&[&mine, &yours]) else {
-        return;
-    };
-    mine.ok(&["push", "git:origin"]);
-    let there = |arguments: &[&str], input: &str| {
-        git(&mine, &[&["--git-dir", &host], arguments].concat(), input)
-    };
-    // Refs as earlier versions put them: a commit with ref.json and bundles, of which one is garbage and one is missing.
-    mine.ok(&["branch", "garbage"]);
-    mine.ok(&["branch", "nothing"]);
-    mine.ok(&["branch", "another"]);
-    for name in ["garbage", "nothing", "another"] {
-        let row = old(&mine, &format!("refs/heads/{name}")).1;
-        let blob = |text: &str| there(&["hash-object", "-w", "--stdin"], text);
-        let mut tree = format!("100644 blob {}\tref.json\n", blob(&row));
-        match name {
-            "garbage" => {
-                tree = format!("100644 blob {}\t0000.tract\n{tree}", blob("\0\u{1}garbage"))
-            }
-            "another" => tree = format!("100644 blob {}\t0000.tract\n{tree}", blob(&row)),
-            _ => {}
-        }
-        let tree = there(&["mktree"], &tree);
-        let commit = there(&["commit-tree", &tree, "-m", "x"], "");
-        there(
-            &[
-                "update-ref",
-                &format!("refs/tract/heads/{name}.tract"),
-                &commit,
-            ],
-            "",
-        );
-    }
-    for arguments in [["fetch", "git:origin"], ["pull", "git:origin"]] {
-        let said = yours.tract(&arguments);
-        assert!(!said.contains("error:"), "{said}");
-        for (name, why) in [
-            ("garbage", "it has a bundle that is none"),
-            ("nothing", "it has no 0000.tract"),
-            ("another", "it has a bundle that is none"),
-        ] {
-            let wanted = format!("warning: refs/tract/heads/{name}.tract is left out there: {why}");
-            assert!(said.contains(&wanted), "{wanted} in {said}");
-        }
-    }
-    assert_eq!(
-        yours.ok(&["rev-parse", "main"]),
-        mine.ok(&["rev-parse", "main"])
-    );
-    mine.ok(&["commit", "-r", "user", "-m", "One more."]);
-    let said = mine.tract(&["push", "git:origin", "main"]);
-    assert!(!said.contains("error:"), "{said}");
-    yours.ok(&["pull", "git:origin"]);
-    assert_eq!(
-        yours.ok(&["rev-parse", "main"]),
-        mine.ok(&["rev-parse", "main"])
-    );
-    // What nobody has understood stays as it is.
-    let refs = there(&["for-each-ref", "--format=%(refname)"], "");
-    assert_eq!(refs.matches("refs/tract/heads/").count(), 3, "{refs}");
 }
 
 #[test]
@@ -354,8 +269,8 @@ fn one_bad_ref_on_a_git_host_is_named_and_the_others_come() {
         "refs/heads/main is left out there: it is there twice",
         "refs/heads/deep is left out there: ",
         "a ref is left out there: ",
-        "refs/tract/heads/blob.tract is left out there: it has no ref.json",
-        "refs/tract/strange is left out there: it has no ref.json",
+        "refs/tract/heads/blob.tract is left out there: it is neither the index nor a bundle",
+        "refs/tract/strange is left out there: it is neither the index nor a bundle",
     ] {
         assert!(said.contains(&format!("warning: {name}")), "{name}: {said}");
     }

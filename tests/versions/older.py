@@ -3,7 +3,7 @@
 
     python3 tests/versions/older.py --tract target/debug/tract [--commit COMMIT | --old PROGRAM] [--work FOLDER]
 
-The older one is built from the commit before the newest migration of either engine, unless one is named: its files are taken out of git and
+The older one is built from the commit before the engine's newest migration, unless one is named: its files are taken out of git and
 compiled below --work, which takes minutes once. On both engines, in a file and on a server of its own:
 
 - the older program on a newer repository says one `error:` and one `hint:`, ends with exit code 3, and changes nothing: the file
@@ -41,21 +41,16 @@ def hold(holds, what):
         faults.append(what)
 
 
-# Each engine's migrations.
-MIGRATIONS = (":(glob)migrations/*.sql", "migrations/postgres")
-
-
-def newest_before_migration():
-    """The newest commit before the newest migration of either engine: both formats are older there."""
+def before_migration(of):
+    """The newest commit before the newest of these migrations: the engine's format is the one before there."""
 
     def asked(*words):
         found = subprocess.run(["git", "-C", str(PROJECT), *words], capture_output=True, text=True)
         return found.stdout.strip() if found.returncode == 0 else ""
 
-    added = [asked("log", "-1", "--first-parent", "-m", "--format=%H", "--diff-filter=A", "--", of) for of in MIGRATIONS]
-    if not all(added):
-        return None
-    return asked("rev-parse", "--verify", "--quiet", f"{asked('merge-base', *added)}^") or None
+    # A file that is renamed is no new one.
+    added = asked("log", "-1", "--first-parent", "-m", "-M", "--format=%H", "--diff-filter=A", "--", of)
+    return asked("rev-parse", "--verify", "--quiet", f"{added}^") or None if added else None
 
 
 def built(commit, work):
@@ -95,6 +90,7 @@ class File:
     """A repository in a file."""
 
     name = "a file"
+    migrations = ":(glob)migrations/*.sql"
 
     def __init__(self, folder, name):
         self.place = folder / name
@@ -113,6 +109,7 @@ class Schema:
     """A repository on a server."""
 
     name = "a server"
+    migrations = "migrations/postgres"
 
     def __init__(self, server, name):
         self.server, self.schema = server, f"versions_{name}"
@@ -200,22 +197,25 @@ def main():
     parser.add_argument("--commit", help="the commit that it is built from")
     parser.add_argument("--work", default=PROJECT / "target/older", type=pathlib.Path, help="where it is built and kept")
     asked = parser.parse_args()
-    old = asked.old
-    if old is None:
-        commit = asked.commit or newest_before_migration()
-        if commit is None:
-            print("no older commit is here: older programs are SKIPPED")
-            sys.exit(SKIPPED)
-        old = built(commit, asked.work)
+
+    def older(engine):
+        commit = asked.commit or before_migration(engine.migrations)
+        return asked.old or commit and built(commit, asked.work)
+
+    old, old_of_servers = older(File), older(Schema)
+    if old is None or old_of_servers is None:
+        print("no older commit is here: older programs are SKIPPED")
+        sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory(prefix="tract-versions-") as folder:
         folder = pathlib.Path(folder)
         folder.chmod(0o755)
         (folder / "home").mkdir()
-        old, new = Program(old, folder / "home"), Program(asked.tract, folder / "home")
+        home = folder / "home"
+        old, old_of_servers, new = (Program(it, home) for it in (old, old_of_servers, asked.tract))
         older_on_newer(old, new, File(folder, "newer"), folder)
         newer_on_older(old, new, File(folder, "older"), folder)
         found = programs()
-        knows = "built without" not in old.run("postgres:///nowhere?host=/nonexistent", "log").stderr
+        knows = "built without" not in old_of_servers.run("postgres:///nowhere?host=/nonexistent", "log").stderr
         if found is None:
             print("no PostgreSQL is installed: servers are SKIPPED")
         elif not knows:
@@ -223,8 +223,8 @@ def main():
         else:
             server = Server(found, folder)
             try:
-                older_on_newer(old, new, Schema(server, "newer"), folder)
-                newer_on_older(old, new, Schema(server, "older"), folder)
+                older_on_newer(old_of_servers, new, Schema(server, "newer"), folder)
+                newer_on_older(old_of_servers, new, Schema(server, "older"), folder)
             finally:
                 server.stop()
     if faults:

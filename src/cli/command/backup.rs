@@ -1,9 +1,8 @@
 //! `tract backup`: the whole repository in one file.
 
-use tract::deeds::{At, BackupAnswer, BackupParams};
+use tract::deeds::{At, BackupAnswer, BackupParams, WorkProgress};
 use tract::render::plural;
 use tract::repo::Repo;
-use tract::upkeep::BackupStep;
 
 use crate::cli::failure::Exit;
 use crate::cli::{App, Failure, progress};
@@ -25,10 +24,10 @@ pub struct Args {
 }
 
 /// What a backup's step is called.
-fn step(step: BackupStep) -> String {
-    match step {
-        BackupStep::Copying(done, all) => format!("copying {}%", done * 100 / all.max(1)),
-        BackupStep::Checking(messages) => format!("checking {}", plural(messages, "message")),
+fn step(WorkProgress { done, total }: WorkProgress) -> String {
+    match total {
+        Some(all) => format!("copying {}%", done * 100 / all.max(1)),
+        None => format!("checking {}", plural(done, "message")),
     }
 }
 
@@ -70,7 +69,7 @@ fn restore(args: &Args, app: &mut App) -> Result<(), Failure> {
     let visitor = app.visitor()?;
     let bar = progress::bar(app, "{spinner} {msg}");
     let restored = Repo::put_back(&directory, &path, args.deed.force, &visitor, &mut |at| {
-        bar.set_message(step(at));
+        bar.set_message(step(at.into()));
         bar.tick();
     });
     bar.finish_and_clear();

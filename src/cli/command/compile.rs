@@ -44,11 +44,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
                 true => escape::json(payload),
                 false => escape::block(payload),
             };
-            let out = app.ui.out();
-            out.write_all(shown.as_bytes())?;
-            if !payload.ends_with('\n') {
-                writeln!(out)?;
-            }
+            Written::to(app.ui.out()).end(&shown)?;
             made
         }
         None => write(meant, &repo, app.ui.out())?,
@@ -61,14 +57,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 
 /// Writes a request, and the end of its line.
 fn write(meant: MeantRequest<'_>, repo: &Repo, out: &mut dyn Write) -> Result<CompiledRequest> {
-    let mut out = Written { out, last: 0 };
+    let mut out = Written::to(out);
     let made = meant.make(repo, Some(&mut out))?;
-    let payload = &made.requested.payload;
-    out.write_all(payload.as_bytes())
-        .and_then(|()| match out.last {
-            b'\n' => Ok(()),
-            _ => out.write_all(b"\n"),
-        })
+    out.end(&made.requested.payload)
         .map_err(Error::io("output"))?;
     Ok(made)
 }
@@ -77,6 +68,21 @@ fn write(meant: MeantRequest<'_>, repo: &Repo, out: &mut dyn Write) -> Result<Co
 struct Written<'a> {
     out: &'a mut dyn Write,
     last: u8,
+}
+
+impl<'a> Written<'a> {
+    fn to(out: &'a mut dyn Write) -> Self {
+        Self { out, last: 0 }
+    }
+
+    /// Writes the last of it, and the end of its line where it has none.
+    fn end(mut self, text: &str) -> io::Result<()> {
+        self.write_all(text.as_bytes())?;
+        match self.last {
+            b'\n' => Ok(()),
+            _ => self.write_all(b"\n"),
+        }
+    }
 }
 
 impl Write for Written<'_> {

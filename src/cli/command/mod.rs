@@ -81,19 +81,26 @@ use tract::Error;
 use super::app::App;
 use super::failure::{Failure, Result};
 
-/// The commands by name: each has its arguments, and does what they say.
+/// The commands by name, in groups as help lists them: each has its arguments, and does what they say. Those in the group
+/// without a title are hidden, or short for another.
 macro_rules! commands {
-    ($($(#[command($setting:ident = $value:literal)])? $name:ident($module:ident),)*) => {
+    ($($title:literal {
+        $($(#[command($setting:ident = $value:literal)])? $name:ident($module:ident),)*
+    })*) => {
         /// What can be done.
         #[derive(Debug, clap::Subcommand)]
         pub enum Command {
-            $($(#[command($setting = $value)])? $name(Box<$module::Args>),)*
+            $($($(#[command($setting = $value)])? $name(Box<$module::Args>),)*)*
         }
+
+        /// All of them, by their groups.
+        pub const GROUPS: &[(&str, &[&str])] =
+            &[$(($title, &[$(typed_name(stringify!($module))),*])),*];
 
         /// Those of the same commands below `root` of which a name may be meant. The arguments of each are built only if it is
         /// the one that was typed: those of all take longer than many a command does.
         pub fn below(root: clap::Command, may_be_meant: impl Fn(&str) -> bool) -> clap::Command {
-            $(
+            $($(
                 let command = clap::Command::new(typed_name(stringify!($module)))$(.$setting($value))?;
                 let is_one = may_be_meant(command.get_name()) || command.get_all_aliases().any(&may_be_meant);
                 let root = if is_one {
@@ -101,14 +108,14 @@ macro_rules! commands {
                 } else {
                     root
                 };
-            )*
+            )*)*
             root
         }
 
         impl Command {
             fn run(self, app: &mut App) -> Result<()> {
                 match self {
-                    $(Self::$name(args) => $module::run(&args, app),)*
+                    $($(Self::$name(args) => $module::run(&args, app),)*)*
                 }
             }
         }
@@ -116,88 +123,110 @@ macro_rules! commands {
 }
 
 commands! {
-    Init(init),
-    Setup(setup),
-    Import(import),
-    Watch(watch),
-    Export(export),
-    Dataset(dataset),
-    Resume(resume),
-    Record(record),
-    Demo(demo),
-    Status(status),
-    Log(log),
-    Show(show),
-    View(view),
-    Web(web),
-    #[command(hide = true)]
-    Transcript(transcript),
-    #[command(hide = true)]
-    Replay(replay),
-    #[command(visible_alias = "grep")]
-    Find(find),
-    Diff(diff),
-    Cost(cost),
-    Stats(stats),
-    Audit(audit),
-    Blame(blame),
-    Attest(attest),
-    Commit(commit),
-    Chat(chat),
-    Run(run),
-    Bisect(bisect),
-    Undo(undo),
-    Redo(redo),
-    Restore(restore),
-    #[command(visible_alias = "cherry-pick")]
-    Pick(pick),
-    Revert(revert),
-    Rebase(rebase),
-    #[command(visible_alias = "rewind")]
-    Reset(reset),
-    Checkout(checkout),
-    Branch(branch),
-    Merge(merge),
-    Resolve(resolve),
-    Tag(tag),
-    Reflog(reflog),
-    Annotate(annotate),
-    #[command(hide = true)]
-    Pin(pin),
-    #[command(hide = true)]
-    Unpin(unpin),
-    Shrink(shrink),
-    Prune(prune),
-    Drop(drop),
-    Truncate(truncate),
-    Compact(compact),
-    Clear(clear),
-    Redact(redact),
-    Compile(compile),
-    Api(api),
-    Mcp(mcp),
-    Guard(guard),
-    Bundle(bundle),
-    Unbundle(unbundle),
-    Remote(remote),
-    Push(push),
-    Pull(pull),
-    Fetch(fetch),
-    Clone(clone),
-    #[command(hide = true)]
-    Serve(serve),
-    Du(du),
-    Doctor(doctor),
-    Gc(gc),
-    Fsck(fsck),
-    Backup(backup),
-    Purge(purge),
-    Config(config),
-    #[command(hide = true)]
-    RevParse(rev_parse),
-    Completions(completions),
-    Man(man),
-    Help(help),
+    "Bring in, take out" {
+        Init(init),
+        Setup(setup),
+        Import(import),
+        Export(export),
+        Dataset(dataset),
+        Resume(resume),
+        Demo(demo),
+    }
+    "Look" {
+        Status(status),
+        Log(log),
+        Show(show),
+        View(view),
+        Web(web),
+        #[command(visible_alias = "grep")]
+        Find(find),
+        Diff(diff),
+        Cost(cost),
+        Stats(stats),
+        Audit(audit),
+        Blame(blame),
+    }
+    "Make it smaller" {
+        Shrink(shrink),
+        Prune(prune),
+        Drop(drop),
+        Truncate(truncate),
+        Compact(compact),
+        Clear(clear),
+    }
+    "Go back" {
+        Undo(undo),
+        Redo(redo),
+        Restore(restore),
+        Revert(revert),
+        #[command(visible_alias = "cherry-pick")]
+        Pick(pick),
+        #[command(visible_alias = "rewind")]
+        Reset(reset),
+        Checkout(checkout),
+        Branch(branch),
+    }
+    "Write" {
+        Commit(commit),
+        Annotate(annotate),
+        Chat(chat),
+    }
+    "Send, try again" {
+        Compile(compile),
+        Run(run),
+        Bisect(bisect),
+    }
+    "Branches" {
+        Merge(merge),
+        Resolve(resolve),
+        Rebase(rebase),
+        Tag(tag),
+        Reflog(reflog),
+    }
+    "Share" {
+        Clone(clone),
+        Push(push),
+        Pull(pull),
+        Fetch(fetch),
+        Remote(remote),
+        Bundle(bundle),
+        Unbundle(unbundle),
+        Attest(attest),
+    }
+    "Look after" {
+        Fsck(fsck),
+        Doctor(doctor),
+        Gc(gc),
+        Du(du),
+        Backup(backup),
+        Redact(redact),
+        Purge(purge),
+        Watch(watch),
+        Config(config),
+        Help(help),
+    }
+    "For programs and scripts" {
+        Record(record),
+        Api(api),
+        Mcp(mcp),
+        Guard(guard),
+        Completions(completions),
+        Man(man),
+    }
+    "" {
+        #[command(hide = true)]
+        Transcript(transcript),
+        #[command(hide = true)]
+        Replay(replay),
+        #[command(hide = true)]
+        Pin(pin),
+        #[command(hide = true)]
+        Unpin(unpin),
+        #[command(hide = true)]
+        Serve(serve),
+        #[command(hide = true)]
+        RevParse(rev_parse),
+    }
 }
 
 /// What is typed for the command of a module.

@@ -5,8 +5,7 @@ use tract::deeds::{Amount, Deed, Spelled, TruncateParams};
 use tract::query::TokenBudget;
 use tract::render::{Share, grouped, plural};
 use tract::repo::{Call, Repo};
-use tract::rewrite::{Limits, Plan, Prune, Reach, Truncate};
-use tract::rewrite::{Surgery, SurgeryOptions};
+use tract::rewrite::{Limits, Plan, Prune, Reach, Surgery, SurgeryOptions, Truncate};
 
 use crate::cli::{App, Result, outcome};
 

@@ -44,6 +44,9 @@ pub struct Args {
     /// Write over files of others in DIR
     #[arg(long, requires = "out")]
     force: bool,
+    /// From how many conversations on the list is gathered once
+    #[arg(long, value_name = "N", hide = true, default_value_t = Site::MANY)]
+    many: usize,
     #[command(flatten)]
     secrets: leaks::SharedFlags,
 }
@@ -63,13 +66,19 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             failure.with_hint("tract web --out DIR --redact publishes them without secrets")
         );
     }
-    let site = Site::of(app, args.write)?;
+    let site = Site::of(app, args.write, args.many)?;
     serve(site, args.rev.as_deref(), args.port, !args.no_open, app)
 }
 
 /// Serves the page of a revision, and all others; `opens` it in a browser.
 pub fn at(rev: &str, opens: bool, app: &mut App) -> Result<()> {
-    serve(Site::of(app, false)?, Some(rev), None, opens, app)
+    serve(
+        Site::of(app, false, Site::MANY)?,
+        Some(rev),
+        None,
+        opens,
+        app,
+    )
 }
 
 fn serve(

@@ -1,13 +1,10 @@
 //! Beside the code: bundles on refs of a git repository, so that any git host is the other side. git does the transport.
 //!
 //! The index is what `refs/tract/index` names, and each bundle is on a ref below `refs/tract/bundles/`. All of them are blobs:
-//! of trees and commits a host would keep as many as there ever were pushes, or get each bundle again with every one. How
-//! earlier versions did it is read, and taken up by whoever pushes.
+//! of trees and commits a host would keep as many as there ever were pushes, or get each bundle again with every one.
 
-mod old;
 mod seen;
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -30,7 +27,7 @@ const LONGEST: u64 = 64 << 20;
 /// How often a listing begins again where refs move meanwhile.
 const TRIES: usize = 4;
 
-pub use seen::forget;
+pub use seen::kept;
 
 /// Lets `act` talk to the git repository that git calls `remote`.
 pub fn with<T>(
@@ -59,10 +56,6 @@ struct Git {
     index: String,
     /// Which object each bundle is, by its name.
     bundles: BTreeMap<String, String>,
-    /// What earlier versions put there and is taken up: git's names, and what each is.
-    olds: BTreeMap<String, String>,
-    /// The objects of earlier versions whose bundles were read through.
-    sound: RefCell<BTreeSet<String>>,
 }
 
 impl Git {
@@ -133,19 +126,13 @@ impl Git {
         Ok(())
     }
 
-    /// All refs there, at one moment, with what says what is there.
+    /// All refs there, at one moment, with the index.
     fn fetched(&self) -> Result<BTreeMap<String, String>> {
-        let says = |it: &BTreeMap<String, String>| {
-            let rows = it.clone().into_iter();
-            let rows = rows.filter(|(name, _)| !name.starts_with(BUNDLES));
-            rows.collect::<BTreeMap<String, String>>()
-        };
         let mut there = self.refs()?;
         for _ in 0..TRIES {
-            let wanted = says(&there);
-            let done = self.fetch(wanted.iter());
-            let objects = wanted.values().map(String::as_str);
-            if done.is_ok() && seen::missing(objects).is_ok_and(|it| it.is_empty()) {
+            let done = self.fetch(there.get_key_value(INDEX).into_iter());
+            let index = there.get(INDEX).into_iter().map(String::as_str);
+            if done.is_ok() && seen::missing(index).is_ok_and(|it| it.is_empty()) {
                 return Ok(there);
             }
             // One that has moved meanwhile is another one now.
@@ -155,7 +142,7 @@ impl Git {
             }
             there = now;
         }
-        self.fetch(says(&there).iter())?;
+        self.fetch(there.get_key_value(INDEX).into_iter())?;
         Ok(there)
     }
 
@@ -177,23 +164,18 @@ impl Git {
     }
 
     /// Takes refs away that nothing names any more. What stays is taken away by the next who pushes.
-    fn sweep(&self, bundles: &[String], olds: &BTreeMap<String, String>) {
-        let leases = olds
-            .iter()
-            .map(|(name, is)| format!("--force-with-lease={name}:{is}"));
-        let mut arguments: Vec<String> = leases.chain([self.remote.clone()]).collect();
-        arguments.extend(bundles.iter().map(|name| format!(":{BUNDLES}{name}")));
-        arguments.extend(olds.keys().map(|name| format!(":{name}")));
-        if !bundles.is_empty() || !olds.is_empty() {
+    fn sweep<'a>(&self, bundles: impl Iterator<Item = &'a String>) {
+        let mut arguments = vec![self.remote.clone()];
+        arguments.extend(bundles.map(|name| format!(":{BUNDLES}{name}")));
+        if arguments.len() > 1 {
             let _ = self.push(&arguments);
         }
     }
 
     /// Writes down which objects are here of what is there.
     fn remember(&self) {
-        let there = self.bundles.values().chain(self.olds.values());
-        let there = there.chain([&self.index]).map(String::as_str);
-        seen::remember(&self.remote, there);
+        let there = self.bundles.values().chain([&self.index]);
+        seen::remember(&self.remote, there.map(String::as_str));
     }
 
     /// Whether a put that failed came through all the same; none: nobody has put anything.
@@ -215,12 +197,10 @@ impl Git {
 
 impl Shelf for Git {
     fn look(&mut self) -> Result<Shelved> {
-        seen::drop_refs();
         let there = self.fetched()?;
         self.index = there.get(INDEX).cloned().unwrap_or_default();
         let mut is = self.indexed(&self.index)?;
         self.bundles.clear();
-        self.olds.clear();
         for (name, object) in there {
             if name == INDEX {
                 continue;
@@ -231,20 +211,8 @@ impl Shelf for Git {
                 self.bundles.insert(bundle.to_owned(), object);
                 continue;
             }
-            match self.old(&name, &object) {
-                Ok((row, bundles)) => {
-                    if is.take_up(row, bundles, &name) {
-                        self.olds.insert(name, object);
-                    }
-                }
-                Err(error) => {
-                    let why = match error {
-                        Error::BrokenPeer { detail } => format!("it {detail}"),
-                        error => error.to_string(),
-                    };
-                    is.left_out.push(LeftOut::new(name.as_str(), why));
-                }
-            }
+            let why = "it is neither the index nor a bundle";
+            is.left_out.push(LeftOut::new(name.as_str(), why));
         }
         self.remember();
         Ok(is)
@@ -266,13 +234,6 @@ impl Shelf for Git {
     }
 
     fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
-        if let Some((name, file)) = name.split_once(':') {
-            let object = self.olds.get(name);
-            let object = object.ok_or_else(|| strange(format!("has no {name}")))?;
-            return self
-                .run(&["cat-file", "blob", &format!("{object}:{file}")], &[])
-                .map(Some);
-        }
         let Some(object) = self.bundles.get(name).cloned() else {
             return Ok(None);
         };
@@ -307,7 +268,7 @@ impl Shelf for Git {
             match self.came_through(&index, new)? {
                 Some(true) => {}
                 Some(false) => {
-                    self.sweep(&bundles.into_keys().collect::<Vec<_>>(), &BTreeMap::new());
+                    self.sweep(bundles.keys());
                     return Ok(false);
                 }
                 None => return Err(error),
@@ -317,10 +278,7 @@ impl Shelf for Git {
         self.bundles.append(&mut bundles);
         // Whatever was there before the index moved and it does not name was put for nothing: who put it is too late.
         let named: BTreeSet<&String> = is.bundles.iter().map(|it| &it.name).collect();
-        let gone = self.bundles.keys().filter(|name| !named.contains(name));
-        let gone: Vec<String> = gone.cloned().collect();
-        let olds = std::mem::take(&mut self.olds);
-        self.sweep(&gone, &olds);
+        self.sweep(self.bundles.keys().filter(|name| !named.contains(name)));
         self.bundles.retain(|name, _| named.contains(name));
         self.remember();
         Ok(true)

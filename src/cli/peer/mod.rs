@@ -120,11 +120,6 @@ pub fn left_out(left: &[LeftOut], carried: &Carried, place: &str, app: &mut App)
             "{files} left out: they may hold what was erased {place}"
         ));
     }
-    if carried.is_uncompared {
-        app.ui.notice(
-            "the tract there is older: of session files, those of new commits went, and no others",
-        );
-    }
 }
 
 /// How many refs that are passed over are named.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use tract::deeds::page;
 use tract::hash::CommitHash;
-use tract::model::{EntryId, RefName};
+use tract::model::EntryId;
 
 /// How long an address may be.
 const ADDRESS_BYTES: usize = 8 << 10;
@@ -98,14 +98,6 @@ pub fn session_address(id: &str, page: &str) -> String {
     let segments = id.split('/').map(segment);
     let id: Vec<Cow<'_, str>> = segments.collect();
     format!("s/{}/{page}", id.join("/"))
-}
-
-/// What a ref is called in addresses.
-pub fn id_of(name: &RefName) -> String {
-    match name.as_session() {
-        Some((tool, id)) => format!("{tool}/{id}"),
-        None => name.short().to_owned(),
-    }
 }
 
 /// The address at which a conversation's page shows a message, seen from the first page.

@@ -13,7 +13,6 @@ use tract::render::html::{
 use tract::render::{Calendar, grouped, plural, rounded};
 use tract::repo::Repo;
 
-use super::asked::id_of;
 use super::listing::title_of;
 use super::site::Opened;
 use super::{Answer, Asked, Site, misses, segment, session_address};
@@ -416,7 +415,7 @@ pub fn name(
     rows: &mut [TableRow],
 ) -> Result<()> {
     let tips = repo.conversations()?.into_iter();
-    let tips: BTreeMap<String, _> = tips.map(|tip| (id_of(&tip.name), tip)).collect();
+    let tips: BTreeMap<String, _> = tips.map(|tip| (tip.name.label(), tip)).collect();
     let frame = site.frame(asked);
     for row in rows {
         let Some(tip) = tips.get(&row.name) else {

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use tract::Error;
 use tract::model::pattern::Pattern;
 use tract::model::query::Query;
-use tract::model::{HideKind, Millis};
+use tract::model::{HideKind, Millis, RefName};
 use tract::query::{Found, HiddenBy, RankedQuery, SearchOptions};
 use tract::render::html::ListedHit;
 use tract::render::{Calendar, Label, excerpt, plural};
 use tract::repo::{On, Repo};
 
-use super::asked::id_of;
 use super::listing::Row;
 use super::sweep::SweptFile;
 use super::{Site, message_address, segment, session_address};
@@ -105,7 +104,7 @@ pub fn hits(
 
 fn hit(found: &Found, rows: &HashMap<String, &Row>, calendar: &Calendar) -> ListedHit {
     let name = found.branch.as_ref().or(found.session.name.as_ref());
-    let id = name.map_or_else(|| found.hash.short(), id_of);
+    let id = name.map_or_else(|| found.hash.short(), RefName::label);
     let row = rows.get(&id);
     let id = row.map_or(id, |row| row.id.clone());
     let title = row.and_then(|row| row.title.clone());

@@ -10,7 +10,6 @@ use tract::query::{ConversationTip, Overview};
 use tract::repo::Repo;
 
 use super::Site;
-use super::asked::id_of;
 use super::ledger::{RowsOf, state_of};
 pub use super::row::{Kind, Row, Rows};
 use crate::cli::{App, Result};
@@ -19,11 +18,8 @@ use crate::cli::{App, Result};
 pub fn title_of(overview: &Overview, name: &RefName) -> String {
     let about = &overview.about;
     let title = about.title.clone().or_else(|| about.prompt.clone());
-    title.unwrap_or_else(|| id_of(name))
+    title.unwrap_or_else(|| name.label())
 }
-
-/// From how many conversations on they are gathered once, and again when anything is another one.
-const MANY: usize = if cfg!(debug_assertions) { 16 } else { 2_000 };
 
 /// Gathers them.
 pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Arc<Rows>> {
@@ -32,9 +28,10 @@ pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Arc<Rows>> {
         None => Vec::new(),
     };
     let state = state_of(&tips);
-    let stock = match tips.len() < MANY {
-        true => site.ledger().stock(|| site.files(app), repo, state)?,
-        false => site.ledger().stock_behind(state),
+    let are_many = site.are_many(tips.len());
+    let stock = match are_many {
+        false => site.ledger().stock(|| site.files(app), repo, state)?,
+        true => site.ledger().stock_behind(state),
     };
     let head = match repo {
         Some(repo) => repo.head(&app.on()?)?.branch().cloned(),
@@ -46,9 +43,7 @@ pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Arc<Rows>> {
         stock: stock.taken(),
         billed: site.ledger().bills(state).1,
     };
-    if tips.len() >= MANY
-        && let Some(rows) = site.ledger().gathered(&of)
-    {
+    if are_many && let Some(rows) = site.ledger().gathered(&of) {
         return Ok(rows);
     }
     let mut all = Rows {
@@ -108,7 +103,7 @@ pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Arc<Rows>> {
     all.rows.sort_by_key(|row| std::cmp::Reverse(row.last));
     all.unread.clone_from(&stock.unread);
     let all = Arc::new(all);
-    if !all.is_pending && tips.len() >= MANY {
+    if !all.is_pending && are_many {
         site.ledger().gather(of, &all);
     }
     Ok(all)
@@ -144,7 +139,7 @@ fn kept(
         let title = overview.map(|overview| title_of(overview, &tip.name));
         let branch = tip.branch.as_ref().map(|branch| branch.short().to_owned());
         all.rows.push(Row {
-            id: id_of(&tip.name),
+            id: tip.name.label(),
             title,
             tool: match tip.name.as_session() {
                 Some((tool, _)) => Some(tool.to_owned()),
@@ -160,7 +155,7 @@ fn kept(
                 .map(|bill| crate::cli::prices::cost_of(bill.dollars, bill.unpriced, bill.replies)),
             compactions: about.map_or(0, |about| u64::from(about.compactions)),
             last: about.and_then(|about| about.last),
-            parent: above.or(parent).map(|name| id_of(&name)),
+            parent: above.or(parent).map(|name| name.label()),
             kind,
             is_head: head.is_some() && head == tip.branch.as_ref(),
             branch,

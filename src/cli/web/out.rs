@@ -15,7 +15,7 @@ use tract::render::html::{PageFrame, SearchScripts, SessionList, Setting, sessio
 use tract::render::plural;
 use tract::repo::Repo;
 
-use super::asked::{id_of, session_address};
+use super::asked::session_address;
 use super::folder::Folder;
 use super::list::{count, days, trees};
 use super::listing::{Kind, Row, rows};
@@ -46,7 +46,7 @@ struct Search {
 
 /// Writes all conversations of the repository into a folder.
 pub fn write(folder: &Path, force: bool, flags: &leaks::SharedFlags, app: &mut App) -> Result<()> {
-    let site = Site::of(app, false)?;
+    let site = Site::of(app, false, Site::MANY)?;
     let quiet = site.app();
     let repo = site.repo(&quiet)?.ok_or_else(|| {
         let failure =
@@ -76,7 +76,7 @@ pub fn write(folder: &Path, force: bool, flags: &leaks::SharedFlags, app: &mut A
         scripts: 0,
     };
     for tip in &tips {
-        let id = id_of(&tip.name);
+        let id = tip.name.label();
         let shown = leaving.renamed(&id).unwrap_or_else(|| id.clone());
         let row = listed.iter_mut().find(|row| row.id == id);
         if let (Some(row), Leaving::Redacted(secrets)) = (row, leaving) {

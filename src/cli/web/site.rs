@@ -13,7 +13,7 @@ use tract::model::{EntryId, RefName, RefValue};
 use tract::render::html::{PageFrame, Setting};
 use tract::repo::{On, Repo};
 
-use super::asked::{Asked, id_of, message_address, session_address};
+use super::asked::{Asked, message_address, session_address};
 use super::ledger::Ledger;
 use super::places;
 use super::shelf::{self, Shelf};
@@ -47,6 +47,8 @@ struct Inner {
     shelf: Shelf,
     sweep: Sweep,
     ledger: Ledger,
+    /// From how many conversations on their rows are gathered once, and again when anything is another one.
+    many: usize,
     places: Vec<(&'static str, &'static str)>,
 }
 
@@ -76,9 +78,12 @@ impl Opened<'_> {
 }
 
 impl Site {
+    /// From how many conversations on their rows are gathered once, where nothing else is said.
+    pub const MANY: usize = 2_000;
+
     /// What is served where the program was started: the repository that commands mean, or else the home's, or else what
-    /// tools have left.
-    pub fn of(app: &App, writes: bool) -> Result<Self> {
+    /// tools have left. From `many` conversations on their rows are gathered once.
+    pub fn of(app: &App, writes: bool, many: usize) -> Result<Self> {
         let mut surroundings = Surroundings::of(app);
         let mut has_repository = true;
         let is_named = app.named_repo()?.is_some();
@@ -105,8 +110,14 @@ impl Site {
             shelf: Shelf::default(),
             sweep: Sweep::default(),
             ledger: Ledger::default(),
+            many,
             places: places(has_repository),
         })))
+    }
+
+    /// Whether so many conversations are so many that their rows are gathered once.
+    pub fn are_many(&self, conversations: usize) -> bool {
+        conversations >= self.0.many
     }
 
     /// An application for one request: it says nothing.
@@ -194,7 +205,7 @@ impl Site {
         let app = &self.app();
         if let Some(repo) = self.repo(app)? {
             if let Some((Some(name), _)) = named_if_any(&repo, rev)? {
-                return Ok(session_address(&id_of(&name), ""));
+                return Ok(session_address(&name.label(), ""));
             }
             match repo.resolve(on, rev) {
                 Ok(commit) => return commit_address(&repo, on, commit),
@@ -317,11 +328,11 @@ fn commit_address(repo: &Repo, on: &On, commit: CommitHash) -> Result<String> {
         _ => None,
     };
     let (id, tip) = match own {
-        Some((branch, tip)) => (id_of(&branch), tip),
+        Some((branch, tip)) => (branch.label(), tip),
         None => match repo.session_of(&commit)? {
             Some((name, _)) => {
                 let (_, tip) = named(repo, name.as_str())?;
-                (id_of(&name), tip)
+                (name.label(), tip)
             }
             None => (commit.to_string(), commit),
         },

@@ -56,8 +56,8 @@ impl Made {
     }
 }
 
-/// A request in the making. What is settled is written at once: where no call is open, no later message changes what stands
-/// before, but for the content that may go on. Held are the messages since then; in the client's form, where the word for a missing
+/// A request in the making. Where no call is open, no later message changes what stands before, but for the content that may
+/// go on, so that is written at once. Held are the messages since then; in the client's form, where the word for a missing
 /// signature moves with each prompt, all of them.
 pub(super) struct Writer<'a> {
     /// Whether it is of a session of Gemini CLI, which puts the word for a missing signature into the first reply that calls and
@@ -75,7 +75,7 @@ pub(super) struct Writer<'a> {
     /// How many calls go with the word for a missing signature.
     unsealed: usize,
     /// How many messages came before those that are held.
-    settled: usize,
+    before: usize,
     pub(super) held: Vec<Cow<'a, Message>>,
     pub(super) open: Open,
     ids: Ids,
@@ -95,7 +95,7 @@ impl<'a> Writer<'a> {
             contents: Vec::new(),
             has_contents: false,
             unsealed: 0,
-            settled: 0,
+            before: 0,
             held: Vec::new(),
             open: Open::default(),
             ids: Ids::default(),
@@ -116,27 +116,27 @@ impl<'a> Writer<'a> {
         };
         let message = in_words(message);
         if self.open.ends_before(&message) && !self.is_of_client {
-            self.settle(repairs);
+            self.arrange_held(repairs);
         }
         self.is_leading &= message.role.is_system();
         self.leading += usize::from(self.is_leading);
         self.open.add(&message);
         self.held.push(message);
-        if self.open.is_settled() && !self.is_of_client {
-            self.settle(repairs);
+        if self.open.is_closed() && !self.is_of_client {
+            self.arrange_held(repairs);
             let ready = self.contents.len().saturating_sub(1);
             self.write(ready);
         }
     }
 
     /// Makes contents of what is held.
-    fn settle(&mut self, repairs: &mut Repairs) {
+    fn arrange_held(&mut self, repairs: &mut Repairs) {
         let held = mem::take(&mut self.held);
         let contents = &mut self.contents;
         // The calls of the reply that is answered next, with the names that they are sent by.
         let mut called = Vec::new();
         let rule = IdRule::UniqueInMessage;
-        for item in arrange(&held, self.settled, rule, &mut self.ids, repairs) {
+        for item in arrange(&held, self.before, rule, &mut self.ids, repairs) {
             match item {
                 Item::Spoken(spoken) if spoken.number <= self.leading => {
                     self.system.extend(said(&spoken, repairs));
@@ -180,8 +180,8 @@ impl<'a> Writer<'a> {
             };
             self.contents.insert(0, opening);
         }
-        self.settled += held.len();
-        self.open.settle();
+        self.before += held.len();
+        self.open.close();
     }
 
     /// Writes what stands before the contents.
@@ -247,7 +247,7 @@ impl<'a> Writer<'a> {
 
     /// The request, and how many calls go with the word for a missing signature.
     pub(super) fn finish(mut self, repairs: &mut Repairs) -> (Body, usize) {
-        self.settle(repairs);
+        self.arrange_held(repairs);
         let nothing_to_send = !self.has_contents && self.contents.is_empty();
         self.write(self.contents.len());
         self.begin();

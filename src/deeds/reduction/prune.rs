@@ -53,10 +53,7 @@ pub struct PruneParams {
     #[cfg_attr(feature = "cli", arg(long, value_name = "N|P%"))]
     pub to_budget: Option<Spelled<Share>>,
     /// Measure the budget by tract's own count, not by the provider's
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, alias = "as-counted", requires = "to_budget")
-    )]
+    #[cfg_attr(feature = "cli", arg(long, requires = "to_budget"))]
     pub by_our_count: bool,
     /// Say what would change, and change nothing
     #[cfg_attr(feature = "cli", arg(long))]

@@ -47,7 +47,7 @@ pub struct TruncateParams {
     #[cfg_attr(feature = "cli", arg(long, value_name = "N|P%", group = "reach"))]
     pub to_budget: Option<Spelled<Share>>,
     /// Measure a budget by tract's own count, not by the provider's
-    #[cfg_attr(feature = "cli", arg(long, alias = "as-counted", conflicts_with_all = ["fraction", "keep"]))]
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with_all = ["fraction", "keep"]))]
     pub by_our_count: bool,
     /// Allow the task to go too
     #[cfg_attr(feature = "cli", arg(long))]

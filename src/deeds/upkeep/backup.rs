@@ -36,6 +36,17 @@ pub struct BackupAnswer {
     pub session_files: u64,
 }
 
+impl From<BackupStep> for WorkProgress {
+    /// While it copies, of how much it is; while it checks, nobody knows.
+    fn from(step: BackupStep) -> Self {
+        let (done, total) = match step {
+            BackupStep::Copying(done, all) => (done, Some(all)),
+            BackupStep::Checking(messages) => (messages, None),
+        };
+        Self { done, total }
+    }
+}
+
 impl From<&Fsck> for BackupAnswer {
     fn from(found: &Fsck) -> Self {
         Self {
@@ -67,7 +78,7 @@ impl BackupParams {
     pub fn carry_out(
         &self,
         at: &At<'_>,
-        told: &mut dyn FnMut(BackupStep),
+        told: &mut dyn FnMut(WorkProgress),
     ) -> Result<BackupAnswer, ApiError> {
         let path = at.host.path(&self.file)?;
         is_no_database(&path)?;
@@ -75,7 +86,7 @@ impl BackupParams {
         let mut answer = None;
         let mut note = |draft: &Path| Ok(at.repo.note_backup(draft)?);
         let mut make = |draft: &Path| {
-            let found = at.repo.backup(draft, told)?;
+            let found = at.repo.backup(draft, &mut |step| told(step.into()))?;
             if found.is_damaged() {
                 let what = "the repository is damaged; no backup was made";
                 let fault = ApiError::new("damaged", Exit::Damaged, what);
@@ -99,13 +110,7 @@ impl Method for BackupParams {
         let mut goes_on = std::mem::replace(&mut at.goes_on, Box::new(|_| true));
         // A copy is soon made, and is not ended in the middle.
         let done = self.carry_out(at, &mut |step| {
-            goes_on(match step {
-                BackupStep::Copying(done, all) => WorkProgress {
-                    done,
-                    total: Some(all),
-                },
-                BackupStep::Checking(done) => WorkProgress { done, total: None },
-            });
+            goes_on(step);
         });
         at.goes_on = goes_on;
         done

@@ -13,8 +13,8 @@ const SESSION: &[u8] = include_bytes!("../../../tests/data/agent-framework/sessi
 const SAID: [&str; 4] = [
     "system: You mind the mill.",
     "user: How many sacks? | [None Some(\"image/png\")] | [None Some(\"application/pdf\")] | <file-1 None>",
-    "assistant: (Count both. None) | I count. | c1: count {\"floor\":1} | c2: count {\"floor\": 9}",
-    "tool: c1 false = 12[None Some(\"image/png\")] | c2 true = Error: no such floor",
+    "assistant: (Count both. None c2VhbA==) | I count. | c1: count {\"floor\":1} | c2: count {\"floor\": 9}",
+    "tool: c1 false = 12 + [None Some(\"image/png\")] | c2 true = Error: no such floor",
 ];
 
 #[test]

@@ -17,6 +17,7 @@ use serde::Deserialize;
 use crate::formats::Descent;
 use crate::formats::format::{Format, Home, Shape};
 use crate::formats::shared::document;
+use crate::formats::shared::foreign::is_amp;
 use crate::formats::shared::head::Keys;
 use crate::formats::shared::places;
 
@@ -50,15 +51,10 @@ fn shows(thread: &Keys<'_>) -> bool {
     if thread.list(MESSAGES).is_some() {
         has_id && thread.has_any(&["v", "env"])
             || thread.has("nextMessageId")
-            || messages.any(has_result)
+            || messages.any(is_amp)
     } else {
         false
     }
-}
-
-fn has_result(message: Keys<'_>) -> bool {
-    let mut blocks = message.list("content").into_iter().flatten();
-    blocks.any(|block| block.has("toolUseID"))
 }
 
 fn is_thread(name: &str) -> bool {

@@ -9,22 +9,6 @@ use crate::model::{Millis, Part, Usage};
 
 const THREAD: &[u8] = include_bytes!("../../../tests/data/amp/thread.json");
 
-/// A part in a few words.
-fn part(part: &Part) -> String {
-    match part {
-        Part::Text { text } => text.clone(),
-        Part::Thinking { text, .. } => format!("({text})"),
-        Part::ToolCall { id, name, .. } => format!("{id}: {name}"),
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } => format!("{call} = {content:?} {is_error}"),
-        Part::Opaque { .. } => "[opaque]".to_owned(),
-        other => format!("{other:?}"),
-    }
-}
-
 #[test]
 fn a_thread_is_its_messages_and_a_result_that_is_to_come_is_none() {
     assert_eq!(sniff(&THREAD).expect("readable"), Some(&AMP));
@@ -33,11 +17,11 @@ fn a_thread_is_its_messages_and_a_result_that_is_to_come_is_none() {
     assert_eq!(session.end.title.as_deref(), Some("Sacks"));
     assert_eq!(session.end.cwd.as_deref(), Some("/home/mara/mill"));
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "user: How many sacks?",
-            "assistant: (Look.) | I look. | toolu_1: Read | toolu_2: Bash | toolu_3: Bash",
-            r#"tool: toolu_1 = [Text { text: "{\"content\":\"twelve\"}" }] false | toolu_2 = [Text { text: "no such file" }] true"#,
+            r#"assistant: (Look. Some("anthropic") c2ln) | I look. | toolu_1: Read {"path":"sacks.txt"} | toolu_2: Bash {"cmd":"ls"} | toolu_3: Bash {"cmd":"sleep 9"}"#,
+            r#"tool: toolu_1 false = {"content":"twelve"} | toolu_2 true = no such file"#,
             "assistant: 12 🌾.",
         ]
     );
@@ -68,12 +52,16 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
         ]
     );
     assert_eq!(
-        told.sessions[0].sketches(part),
-        ["user: one | [opaque]", "tool: x = [] false", "user: two"]
+        told.sessions[0].said(),
+        [
+            r#"user: one | {"type":"image","source":1}"#,
+            "tool: x false = ",
+            "user: two",
+        ]
     );
     let torn = br#"{"id":"T-1","v":1,"messages":[{"role":"user","content":"a"},{"role":"#;
     let told = read(&AMP, torn);
-    assert_eq!(told.sessions[0].sketches(part), ["user: a"]);
+    assert_eq!(told.sessions[0].said(), ["user: a"]);
     assert_eq!(told.problems.len(), 1);
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::BODIES;
 use super::body::recorded;
-use crate::formats::shared::contract::{Session, Told, read, value_at};
-use crate::formats::{Action, Cover, HideStep, Step};
+use crate::formats::shared::contract::{Session, Told, hides, read, value_at};
+use crate::formats::{Cover, Step};
 use crate::model::{HideKind, Message, Part, Role, Span, Usage};
 
 const RECORDED: &[u8] = include_bytes!("../../../tests/data/bodies/recorded.jsonl");
@@ -20,14 +20,6 @@ fn ids(told: &Told) -> Vec<(&str, Option<&str>)> {
         (start.id.as_str(), start.descent.spawned_by.as_deref())
     });
     sessions.collect()
-}
-
-fn hides(session: &Session) -> Vec<&HideStep> {
-    let hides = session.steps.iter().filter_map(|step| match &step.action {
-        Action::Hide(hide) => Some(hide),
-        Action::Append(_) => None,
-    });
-    hides.collect()
 }
 
 /// How many requests stand behind steps.
@@ -70,7 +62,7 @@ fn a_conversation_is_told_once() {
 #[test]
 fn what_a_client_leaves_out_or_replaces_is_hidden() {
     let told = read(&BODIES, RECORDED);
-    let hides = hides(&told.sessions[0]);
+    let hides = hides(&told.sessions[0].steps);
     let kinds: Vec<HideKind> = hides.iter().map(|hide| hide.kind).collect();
     assert_eq!(
         kinds,
@@ -144,7 +136,7 @@ fn items_and_their_replies_are_read_by_their_own_format() {
     );
     let counted = Usage::new(50, 12).cached(40, 0).reasoned(8);
     assert_eq!(main.steps[3].usage, Some(counted));
-    assert_eq!(hides(main)[0].kind, HideKind::Compaction);
+    assert_eq!(hides(&main.steps)[0].kind, HideKind::Compaction);
     assert_eq!(requests(RESPONSES, main), 3);
 }
 

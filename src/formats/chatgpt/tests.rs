@@ -5,42 +5,9 @@ use serde_json::{Value, json};
 use super::CHATGPT;
 use crate::conditions::real_sessions;
 use crate::formats::shared::contract::{Session, Told, read, value_at};
-use crate::model::{MediaSource, Message, Millis, Part, Role};
+use crate::model::{Message, Millis};
 
 const FILE: &[u8] = include_bytes!("../../../tests/data/chatgpt/conversations.json");
-
-/// A message in a few words.
-fn sketch(message: &Message) -> String {
-    let part = |part: &Part| match part {
-        Part::Text { text } => text.clone(),
-        Part::Thinking { text, .. } => format!("({text})"),
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-            kind,
-        } => {
-            let kind = kind.as_deref().unwrap_or("function");
-            format!("{id}: {kind} {name} {arguments}")
-        }
-        Part::ToolResult { call, content, .. } => {
-            let content = Message::new(Role::Tool, content.clone());
-            format!("{call} = {}", sketch(&content))
-        }
-        Part::Image(media) | Part::File(media) => match &media.source {
-            MediaSource::FileId(id) => format!("[{id} {}]", media.name.as_deref().unwrap_or("-")),
-            source => panic!("{source:?}"),
-        },
-        Part::Opaque { data, .. } => data.clone(),
-    };
-    let parts: Vec<String> = message.parts.iter().map(part).collect();
-    let who = message.attached.as_deref().unwrap_or(message.role.as_str());
-    format!("{who}: {}", parts.join(" | "))
-}
-
-fn sketches(session: &Session) -> Vec<String> {
-    session.messages().into_iter().map(sketch).collect()
-}
 
 /// Each node is behind a step, or counted, or told to be wrong.
 fn accounts_for_all(bytes: &[u8], told: &Told) {
@@ -67,7 +34,7 @@ fn a_message_is_what_the_model_was_sent_and_said() {
     assert_eq!(session.start.id, "0a0a0a00-1111-4222-8333-444455556666");
     assert_eq!(session.start.descent.begun, Some(Millis(1_748_900_000_250)));
     assert_eq!(session.end.title.as_deref(), Some("The wheel"));
-    insta::assert_snapshot!(sketches(session).join("\n"));
+    insta::assert_snapshot!(session.said().join("\n"));
     let model = |at: usize| session.steps[at].settings.get("model").map(String::as_str);
     let models: Vec<_> = (0..session.steps.len())
         .filter_map(|at| Some((at, model(at)?)))
@@ -100,7 +67,7 @@ fn results_of_one_call_are_one_message_and_stand_in_all_their_records() {
     let told = read(&CHATGPT, file.to_string().as_bytes());
     let session = &told.sessions[0];
     assert!(session.steps.iter().all(|step| step.records.len() == 1));
-    let all = sketches(session);
+    let all = session.said();
     let first = all
         .iter()
         .position(|one| one.contains("Oak lasts."))
@@ -122,7 +89,7 @@ fn results_of_one_call_are_one_message_and_stand_in_all_their_records() {
 fn what_was_edited_or_made_again_is_a_branch() {
     let told = read(&CHATGPT, FILE);
     let session = &told.sessions[0];
-    let all = sketches(session);
+    let all = session.said();
     let branches: Vec<_> = session
         .branches
         .iter()
@@ -148,7 +115,7 @@ fn parents_are_enough_for_a_tree_and_children_where_there_are_none() {
         "assistant: Twelve.",
         "user: Thanks 🌾.",
     ];
-    assert_eq!(sketches(session), said);
+    assert_eq!(session.said(), said);
     assert!(session.branches.is_empty());
     let mut file: Value = serde_json::from_slice(FILE).expect("JSON");
     let mapping = &mut file[1]["mapping"];
@@ -157,7 +124,7 @@ fn parents_are_enough_for_a_tree_and_children_where_there_are_none() {
         mapping[below]["parent"] = Value::Null;
     }
     let told = read(&CHATGPT, file.to_string().as_bytes());
-    assert_eq!(sketches(&told.sessions[1]), said);
+    assert_eq!(told.sessions[1].said(), said);
 }
 
 #[test]
@@ -203,18 +170,18 @@ fn what_is_wrong_is_said_and_nothing_else_is_lost() {
         .collect();
     insta::assert_debug_snapshot!(reasons);
     let whole = read(&CHATGPT, FILE);
-    let mut lost: Vec<String> = sketches(&whole.sessions[0]);
-    for one in sketches(&told.sessions[0]) {
+    let mut lost: Vec<String> = whole.sessions[0].said();
+    for one in told.sessions[0].said() {
         lost.retain(|message| *message != one);
     }
     assert_eq!(
         lost,
         [
-            "assistant: (Spokes\nOne is missing.) | (Oak?)",
-            "assistant: The eel?"
+            "assistant: (Spokes\nOne is missing. None) | (Oak? None)",
+            "assistant: The eel?",
         ]
     );
-    assert_eq!(sketches(&told.sessions[1]), sketches(&whole.sessions[1]));
+    assert_eq!(told.sessions[1].said(), whole.sessions[1].said());
 }
 
 #[test]

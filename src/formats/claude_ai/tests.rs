@@ -3,46 +3,10 @@
 use serde_json::{Value, json};
 
 use super::CLAUDE_AI;
-use crate::formats::shared::contract::{Session, read, sound};
-use crate::model::{MediaSource, Message, Millis, Part};
+use crate::formats::shared::contract::{read, sound};
+use crate::model::Millis;
 
 const FILE: &[u8] = include_bytes!("../../../tests/data/claude-ai/conversations.json");
-
-/// A message in a few words.
-fn sketch(message: &Message) -> String {
-    let part = |part: &Part| match part {
-        Part::Text { text } => text.clone(),
-        Part::Thinking { text, .. } => format!("({text})"),
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-            ..
-        } => format!("{id}: {name} {arguments}"),
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } => {
-            let content = Message::new(message.role, content.clone());
-            let failed = if *is_error { " failed" } else { "" };
-            format!("{call}{failed} = {}", sketch(&content))
-        }
-        Part::File(media) => match &media.source {
-            MediaSource::FileId(id) => format!("[{id} {}]", media.name.as_deref().unwrap_or("-")),
-            source => panic!("{source:?}"),
-        },
-        Part::Opaque { data, .. } => data.clone(),
-        Part::Image(media) => panic!("{media:?}"),
-    };
-    let parts: Vec<String> = message.parts.iter().map(part).collect();
-    let who = message.attached.as_deref().unwrap_or(message.role.as_str());
-    format!("{who}: {}", parts.join(" | "))
-}
-
-fn sketches(session: &Session) -> Vec<String> {
-    session.messages().into_iter().map(sketch).collect()
-}
 
 #[test]
 fn a_list_is_read_in_its_order_and_results_by_theirs() {
@@ -50,7 +14,7 @@ fn a_list_is_read_in_its_order_and_results_by_theirs() {
     assert_eq!(session.start.id, "0e0e0e00-1111-4222-8333-444455556666");
     assert_eq!(session.start.descent.begun, Some(Millis(1_772_438_400_250)));
     assert_eq!(session.end.title.as_deref(), Some("The wheel"));
-    insta::assert_snapshot!(sketches(session).join("\n"));
+    insta::assert_snapshot!(session.said().join("\n"));
     assert_eq!(session.steps[2].time, Some(Millis(1_772_438_402_000)));
     assert_eq!(session.end.other_records["empty message"], 1);
     let opaque = ["hologram", "token_budget"].map(|kind| session.end.opaque_blocks[kind]);
@@ -68,7 +32,7 @@ fn a_tree_stands_where_its_leaf_is_and_other_ways_are_branches() {
         "assistant: Ten.",
         "user: Good night.",
     ];
-    assert_eq!(sketches(session), said);
+    assert_eq!(session.said(), said);
     let branches: Vec<_> = session
         .branches
         .iter()
@@ -99,10 +63,7 @@ fn what_is_wrong_is_said_and_nothing_else_is_lost() {
         .collect();
     insta::assert_debug_snapshot!(reasons);
     let whole = read(&CLAUDE_AI, FILE);
-    assert_eq!(
-        sketches(&told.sessions[0]),
-        sketches(&whole.sessions[0])[2..]
-    );
+    assert_eq!(told.sessions[0].said(), whole.sessions[0].said()[2..]);
     assert_eq!(told.sessions[1].messages().len(), 4);
 }
 

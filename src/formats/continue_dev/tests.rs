@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{CONTINUE, directory, is_session};
 use crate::conditions::real_sessions;
-use crate::formats::shared::contract::{outgoing, read, sound, texts, written};
-use crate::formats::{Action, Cover, Document, HideStep, Outgoing};
+use crate::formats::shared::contract::{hides, outgoing, read, sound, texts, written};
+use crate::formats::{Cover, Document, HideStep, Outgoing};
 use crate::model::{Message, Part, Role, Usage};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/continue/plain.json");
@@ -102,18 +102,10 @@ fn a_result_counts_once_wherever_it_stands() {
     assert_eq!((calls(2), calls(3)), (vec!["c2", "c3"], vec!["c1"]));
 }
 
-fn hides(session: &crate::formats::shared::contract::Session) -> Vec<&HideStep> {
-    let hides = session.steps.iter().filter_map(|step| match &step.action {
-        Action::Hide(hide) => Some(hide),
-        Action::Append(_) => None,
-    });
-    hides.collect()
-}
-
 #[test]
 fn a_summary_hides_all_up_to_it() {
     let session = &sound(&CONTINUE, SUMMARY);
-    let found = hides(session);
+    let found = hides(&session.steps);
     let [first, second] = found[..] else {
         panic!("{found:?}");
     };
@@ -147,7 +139,7 @@ fn a_summary_hides_all_up_to_it() {
     // One message from before it, gone back to, is not hidden by it.
     let (file, _) = export(&all[..4], None);
     assert_eq!(again(&file).len(), 4);
-    assert!(hides(&read(&CONTINUE, file.to_string().as_bytes()).sessions[0]).is_empty());
+    assert!(hides(&read(&CONTINUE, file.to_string().as_bytes()).sessions[0].steps).is_empty());
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn a_request_says_its_messages_tools_and_limits() {
             "system: You mind the mill.",
             "user: How many sacks? | [None Some(\"image/jpeg\")] | [Some(\"list\") Some(\"application/pdf\")] | [Some(\"note\") Some(\"text/plain\")]",
             "assistant: {\"type\":\"redacted_thinking\",\"data\":\"aGlk\"} | t1: count {\"floor\":1}",
-            "tool: t1 false = 12[None Some(\"image/png\")]",
+            "tool: t1 false = 12 + [None Some(\"image/png\")]",
             "user: Well?",
             "assistant: Twelve sacks. | {\"hologram\":{\"a\":1}}",
         ]
@@ -91,7 +91,7 @@ fn what_an_agent_has_let_go_of_is_hidden() {
         said[..5],
         [
             "user: How many sacks? | [None Some(\"image/png\")]",
-            "assistant: (Count both. Some(\"anthropic\")) | I count. | t1: count {\"floor\":1} | t2: count {\"floor\":9}",
+            r#"assistant: (Count both. Some("anthropic") c2lnbmVk) | I count. | t1: count {"floor":1} | t2: count {"floor":9}"#,
             "tool: t1 false = {\"sacks\":12} | t2 true = no such floor",
             "assistant: Twelve sacks 🌾.",
             "user: [removed]",

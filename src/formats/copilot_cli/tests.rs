@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::COPILOT_CLI;
 use crate::conditions::real_sessions;
-use crate::formats::shared::contract::{fresh, outgoing, read, texts, values, written};
-use crate::formats::{Action, Cover, Document, HideStep, Midway, Outgoing, Sink, Source, Step};
+use crate::formats::shared::contract::{fresh, hides, outgoing, read, texts, values, written};
+use crate::formats::{Cover, Document, Midway, Outgoing, Sink, Source, Step};
 use crate::model::{HideKind, Message, Millis, Part, Role, Settings, Usage};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/copilot-cli/plain.jsonl");
@@ -92,14 +92,6 @@ fn a_message_is_what_the_model_was_sent() {
         "the same again"
     );
     assert_eq!(session.end.other_records["abort"], 1);
-}
-
-fn hides(steps: &[Step]) -> Vec<&HideStep> {
-    let hides = steps.iter().filter_map(|step| match &step.action {
-        Action::Hide(hide) => Some(hide),
-        Action::Append(_) => None,
-    });
-    hides.collect()
 }
 
 fn lines(events: &[Value]) -> Vec<u8> {

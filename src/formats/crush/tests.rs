@@ -23,14 +23,14 @@ fn a_session_is_what_was_sent_of_it() {
             "user: How many sacks?\n<system_info>The files below have been attached by the user, consider them in your \
              response</system_info>\n<file path='/home/mara/mill/note.txt'>\n\nrye first\n</file>\n \
              | [Some(\"mill.png\") Some(\"image/png\")]",
-            "assistant: (Look. Some(\"anthropic\")) | I look. | call_1: view {\"file_path\": \"sacks.txt\"} | call_2: bash {}",
+            r#"assistant: (Look. Some("anthropic") seal) | I look. | call_1: view {"file_path": "sacks.txt"} | call_2: bash {}"#,
             "tool: call_1 false = <file>42</file> | call_2 true = no command",
             "assistant: Forty",
             "user: $ ls\nsacks.txt\n(exit code 0)",
             "assistant: (Sum up. None)",
             "Compaction: user: There are 42 sacks.",
             "user: And barrels?",
-            "assistant: None, I th",
+            "assistant: None, I th"
         ]
     );
     assert_eq!(session.steps[0].time, Some(Millis(1_772_438_400_000)));

@@ -5,39 +5,19 @@ use serde_json::json;
 use super::{CURSOR, CURSOR_TEXT, slug};
 use crate::formats::shared::contract::{read, sound, value_at};
 use crate::formats::sniff::sniff;
-use crate::model::{Millis, Part, Usage};
+use crate::model::{Millis, Usage};
 
 const TRANSCRIPT: &[u8] = include_bytes!("../../../tests/data/cursor/transcript.jsonl");
 const COMPOSER: &[u8] = include_bytes!("../../../tests/data/cursor/composer.json");
 const TEXT: &[u8] = include_bytes!("../../../tests/data/cursor-text/transcript.txt");
 const TAB: &[u8] = include_bytes!("../../../tests/data/cursor/tab.json");
 
-/// A part in a few words.
-fn part(part: &Part) -> String {
-    match part {
-        Part::Text { text } => text.clone(),
-        Part::Thinking { text, .. } => format!("({text})"),
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-            ..
-        } => format!("{id}: {name} {arguments}"),
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } => format!("{call} = {content:?} {is_error}"),
-        other => format!("{other:?}"),
-    }
-}
-
 #[test]
 fn the_calls_of_a_transcript_get_ids_and_no_results_are_made_up() {
     let session = &sound(&CURSOR, TRANSCRIPT);
     assert_eq!(session.start.id, "stem");
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "user: <user_query>\nHow many sacks?\n</user_query>",
             r#"assistant: I look. | call-1: Shell {"command":"ls sacks"} | call-2: Read {"path":"a"}"#,
@@ -54,14 +34,14 @@ fn a_chat_is_its_bubbles_and_a_call_has_its_result_beside_it() {
     assert_eq!(session.start.id, "5e0f0c1e-0000-4000-8000-000000000003");
     assert_eq!(session.end.title.as_deref(), Some("Sacks"));
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "user: How many sacks?",
-            "assistant: (Look.)",
+            "assistant: (Look. None)",
             r#"assistant: I look. | toolu_1: run_terminal_cmd {"command":"ls"}"#,
-            r#"tool: toolu_1 = [Text { text: "{\"output\":\"twelve\"}" }] false"#,
+            r#"tool: toolu_1 false = {"output":"twelve"}"#,
             r#"assistant: call-1: read_file {"path":"x"}"#,
-            r#"tool: call-1 = [Text { text: "{\"message\":\"no file\"}" }] true"#,
+            r#"tool: call-1 true = {"message":"no file"}"#,
             r#"assistant: toolu_3: read_file {"path":"y"}"#,
             "assistant: 12 🌾.",
         ]
@@ -85,10 +65,7 @@ fn an_older_chat_is_read_too() {
     let session = &told.sessions[0];
     assert_eq!(session.start.id, "5e0f0c1e-0000-4000-8000-000000000004");
     assert_eq!(session.end.title.as_deref(), Some("Wood"));
-    assert_eq!(
-        session.sketches(part),
-        ["user: Which wood?", "assistant: Oak."]
-    );
+    assert_eq!(session.said(), ["user: Which wood?", "assistant: Oak."]);
     assert_eq!(session.steps[1].settings["model"], "\"claude-3.5-sonnet\"");
 }
 
@@ -106,13 +83,10 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
             "a bubble that is not in the database"
         ]
     );
-    assert_eq!(
-        told.sessions[0].sketches(part),
-        ["user: one", "assistant: two"]
-    );
+    assert_eq!(told.sessions[0].said(), ["user: one", "assistant: two"]);
     let torn = br#"{"cursor_chat":{},"bubbles":[{"type":1,"text":"a"},{"type":"#;
     let told = read(&CURSOR, torn);
-    assert_eq!(told.sessions[0].sketches(part), ["user: a"]);
+    assert_eq!(told.sessions[0].said(), ["user: a"]);
     assert_eq!(told.problems.len(), 1);
     let lines = b"{\"role\":\"user\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"new\"}]}}\n[1]\n{\"role\":\"nobody\",\"message\":{}}\n{\"role\":\"user\"}\n{\"role\":\"assi";
     let told = read(&CURSOR, lines);
@@ -133,12 +107,11 @@ fn a_transcript_in_plain_text_has_calls_and_few_results() {
     assert_eq!(sniff(&yaml.as_slice()).expect("readable"), None);
     let session = &sound(&CURSOR_TEXT, TEXT);
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "user: <user_query>\nHow many sacks?\n[Tool call] is a mark, too\n</user_query>",
-            "assistant: [Thinking] **Counting**\nI count. | call-1: Read path: sacks.txt\n  limit: 4 \
-             | call-2: ApplyPatch *** Begin Patch\n*** End Patch",
-            "tool: call-2 = [Text { text: \"done\" }] false",
+            "assistant: [Thinking] **Counting**\nI count. | call-1: custom Read path: sacks.txt\n  limit: 4 | call-2: custom ApplyPatch *** Begin Patch\n*** End Patch",
+            "tool: call-2 false = done",
             "assistant: 42.",
             "user: Thanks.",
         ]

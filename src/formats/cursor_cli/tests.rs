@@ -3,46 +3,11 @@
 use serde_json::json;
 
 use super::CURSOR_CLI;
-use crate::formats::shared::contract::{Session, read, sound, value_at};
+use crate::formats::shared::contract::{Session, read, sketch, sound, value_at};
 use crate::formats::{Action, Cover};
-use crate::model::{HideKind, Message, Part};
+use crate::model::{HideKind, Part};
 
 const CHAT: &[u8] = include_bytes!("../../../tests/data/cursor-cli/chat.json");
-
-/// A message in a few words.
-fn sketch(message: &Message) -> String {
-    let part = |part: &Part| match part {
-        Part::Text { text } => text.replace('\n', " "),
-        Part::Thinking {
-            text, signature, ..
-        } => format!("({text} {signature:?})"),
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-            ..
-        } => format!("{id}: {name} {arguments}"),
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } => {
-            let kinds: Vec<String> = content
-                .iter()
-                .map(|part| match part {
-                    Part::Text { text } => text.clone(),
-                    Part::Image(media) => media.media_type.clone().unwrap_or_default(),
-                    other => format!("{other:?}"),
-                })
-                .collect();
-            format!("{call} = {} {is_error}", kinds.join(", "))
-        }
-        Part::Opaque { data, .. } => data.clone(),
-        other => format!("{other:?}"),
-    };
-    let parts: Vec<String> = message.parts.iter().map(part).collect();
-    format!("{}: {}", message.role, parts.join(" | "))
-}
 
 fn standing(session: &Session) -> Vec<String> {
     session.standing().iter().map(sketch).collect()
@@ -62,14 +27,13 @@ fn what_was_said_comes_in_with_what_the_model_was_sent_of_it() {
         appended.collect::<Vec<_>>(),
         [
             "system: You mind the mill.",
-            "user: <user_info> OS Version: linux </user_info>",
-            "user: <user_query> How many sacks? </user_query>",
-            "assistant: (Look. Some(\"seal\")) | {\"type\":\"redacted-reasoning\",\"data\":\"dark\"} | I look. | \
-             t1: Shell {\"command\":\"ls sacks\"} | t2: Read {\"path\":\"x\"}",
-            "tool: t1 = twelve, image/png false",
-            "tool: t2 = {\"error\":\"no file\"} true",
+            "user: <user_info>\nOS Version: linux\n</user_info>",
+            "user: <user_query>\nHow many sacks?\n</user_query>",
+            r#"assistant: (Look. None seal) | {"type":"redacted-reasoning","data":"dark"} | I look. | t1: Shell {"command":"ls sacks"} | t2: Read {"path":"x"}"#,
+            r#"tool: t1 false = twelve + [None Some("image/png")]"#,
+            r#"tool: t2 true = {"error":"no file"}"#,
             "assistant: 12 🌾.",
-            "user: <user_query> And wood? </user_query>",
+            "user: <user_query>\nAnd wood?\n</user_query>",
             "assistant: Oak.",
         ]
     );
@@ -101,9 +65,9 @@ fn a_summary_stands_in_the_place_of_what_it_sums_up() {
         standing(session),
         [
             "system: You mind the mill.",
-            "user: <user_info> OS Version: linux </user_info>",
+            "user: <user_info>\nOS Version: linux\n</user_info>",
             "user: [Previous conversation summary]: 12 sacks.",
-            "user: <user_query> And wood? </user_query>",
+            "user: <user_query>\nAnd wood?\n</user_query>",
             "assistant: Oak.",
         ]
     );

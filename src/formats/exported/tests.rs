@@ -4,7 +4,6 @@ use super::{CLAUDE_CODE_TEXT, CLINE_TEXT, OPENCODE_TEXT};
 use crate::formats::Format;
 use crate::formats::shared::contract::{Session, sound};
 use crate::formats::sniff::sniff;
-use crate::model::Part;
 
 const SCREEN: &[u8] = include_bytes!("../../../tests/data/claude-code-text/export.txt");
 const SESSION: &[u8] = include_bytes!("../../../tests/data/opencode-text/session.md");
@@ -15,39 +14,17 @@ fn read(format: &'static Format, bytes: &[u8]) -> Session {
     sound(format, bytes)
 }
 
-/// A part in a few words.
-fn part(part: &Part) -> String {
-    match part {
-        Part::Text { text } => text.clone(),
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-            ..
-        } => format!("{id}: {name} {arguments}"),
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } => {
-            let texts: String = content.iter().filter_map(Part::as_text).collect();
-            format!("{call} = {texts} {is_error}")
-        }
-        other => format!("{other:?}"),
-    }
-}
-
 #[test]
 fn a_screen_is_its_prompts_replies_calls_and_results() {
     let session = read(&CLAUDE_CODE_TEXT, SCREEN);
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "user: How many sacks are there?\nCount twice.",
-            "assistant: I look. | call-1: Bash ls sacks | wc -l",
-            "tool: call-1 = 12\n  of them full false",
-            "assistant: call-2: Search pattern: \"barrel\"",
-            "tool: call-2 = Found 0 files false",
+            "assistant: I look. | call-1: custom Bash ls sacks | wc -l",
+            "tool: call-1 false = 12\n  of them full",
+            r#"assistant: call-2: custom Search pattern: "barrel""#,
+            "tool: call-2 false = Found 0 files",
             "assistant: There are twelve:\n\n- oak\n- elm",
             "user: /cost",
             "user: Thanks.",
@@ -65,13 +42,13 @@ fn a_session_in_markdown_is_read_by_its_headings_and_fences() {
     assert_eq!(session.start.id, "ses_0b0b0b0b0b0b0b0b0b0b0b0b0b");
     assert_eq!(session.end.title.as_deref(), Some("Sacks"));
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "user: How many sacks?\n\n**Tool: bash** is a mark, too.",
             "assistant: I look. | call-1: bash {\n  \"command\": \"ls sacks\"\n}",
-            "tool: call-1 = oak\n## User\nelm false",
+            "tool: call-1 false = oak\n## User\nelm",
             "assistant: call-2: read {\n  \"filePath\": \"barrels\"\n}",
-            "tool: call-2 = no such file true",
+            "tool: call-2 true = no such file",
             "assistant: Two.",
             "assistant: _Thinking:_\n\nSay more.",
         ]
@@ -84,13 +61,13 @@ fn a_session_in_markdown_is_read_by_its_headings_and_fences() {
 fn a_task_in_markdown_is_read_by_its_marks() {
     let session = read(&CLINE_TEXT, TASK);
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "user: <task>\nHow many sacks?\n</task>",
-            "assistant: I look. | call-1: execute_command Command: ls sacks",
-            "tool: call-1 = oak\nelm false",
-            "assistant: call-2: read_file Path: barrels",
-            "tool: call-2 = no such file true",
+            "assistant: I look. | call-1: custom execute_command Command: ls sacks",
+            "tool: call-1 false = oak\nelm",
+            "assistant: call-2: custom read_file Path: barrels",
+            "tool: call-2 true = no such file",
             "assistant: Two.",
             "user: [execute_command] is what I like.\n[sic]",
         ]

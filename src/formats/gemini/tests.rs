@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::GEMINI;
 use crate::conditions::real_sessions;
 use crate::formats::shared::contract::{
-    Session, Told, fresh, outgoing, read, texts, value_at, written,
+    Told, fresh, hides, outgoing, read, texts, value_at, written,
 };
-use crate::formats::{Action, Document, HideStep, Outgoing};
+use crate::formats::{Document, Outgoing};
 use crate::model::{HideKind, Message, Millis, Part, Role, Usage};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/gemini/plain.json");
@@ -172,15 +172,6 @@ fn another_tools_history_becomes_a_session() {
     );
 }
 
-/// What a hide covers, and what it puts where, by steps.
-fn hides(session: &Session) -> Vec<&HideStep> {
-    let hides = session.steps.iter().filter_map(|step| match &step.action {
-        Action::Hide(hide) => Some(hide),
-        Action::Append(_) => None,
-    });
-    hides.collect()
-}
-
 /// The first words of a message.
 fn words(message: &Message) -> String {
     let text = |part: &Part| match part {
@@ -225,7 +216,7 @@ fn lines_are_read_with_what_changes_them() {
     // What the calls gave back stands in the reply's record and in one of its own.
     assert_eq!(session.steps[3].records.len(), 2);
     assert_eq!(session.steps[3].records[0], session.steps[2].records[0]);
-    assert!(hides(session).is_empty());
+    assert!(hides(&session.steps).is_empty());
 }
 
 #[test]
@@ -250,7 +241,7 @@ fn what_is_taken_back_cut_or_summed_up_is_hidden() {
             "{said:?}"
         );
     }
-    let shown: Vec<_> = hides(session)
+    let shown: Vec<_> = hides(&session.steps)
         .into_iter()
         .map(|hide| {
             let placed = hide.replacements.iter().map(|(_, message)| words(message));

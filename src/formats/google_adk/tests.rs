@@ -33,7 +33,7 @@ fn events_say_messages_and_hide_what_is_sent_no_more() {
         session.said(),
         [
             "user: How many sacks? | [None Some(\"image/png\")]",
-            "assistant: (Count both. Some(\"gemini\")) | I count. | adk-1: count {\"floor\":1} | adk-2: count {\"floor\":9}",
+            r#"assistant: (Count both. Some("gemini") c2Vh+A==) | I count. | adk-1: count {"floor":1} | adk-2: count {"floor":9}"#,
             "tool: adk-1 false = {\"sacks\":12} | adk-2 true = {\"error\":\"no such floor\"}",
             "assistant: Twelve sacks 🌾.",
             "user: Open the gate.",

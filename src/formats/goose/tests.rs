@@ -7,52 +7,10 @@ use super::rows::TABLES;
 use crate::formats::shared::contract::{Session, TablesOf, read, sound};
 use crate::formats::shared::rows::Row;
 use crate::formats::{Action, Cover, HideStep, StepId};
-use crate::model::{HideKind, Message, Millis, Part};
+use crate::model::{HideKind, Millis};
 
 const EXPORT: &[u8] = include_bytes!("../../../tests/data/goose/export.json");
 const LINES: &[u8] = include_bytes!("../../../tests/data/goose/wheel.jsonl");
-
-/// A message in a few words.
-fn sketch(message: &Message) -> String {
-    let part = |part: &Part| match part {
-        Part::Text { text } => text.clone(),
-        Part::Thinking {
-            text, signature, ..
-        } => format!("({text} {signature:?})"),
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-            ..
-        } => format!("{id}: {name} {arguments}"),
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } => {
-            let content = Message::new(message.role, content.clone());
-            let failed = if *is_error { " failed" } else { "" };
-            format!("{call}{failed} = {}", sketch(&content))
-        }
-        Part::Image(media) => format!("[{:?}]", media.media_type),
-        Part::File(media) => panic!("{media:?}"),
-        Part::Opaque { data, .. } => data.clone(),
-    };
-    let parts: Vec<String> = message.parts.iter().map(part).collect();
-    format!("{}: {}", message.role, parts.join(" | "))
-}
-
-/// The steps in a few words.
-fn sketches(session: &Session) -> Vec<String> {
-    let sketch = |action: &Action| match action {
-        Action::Append(message) => sketch(message),
-        Action::Hide(hide) => {
-            let messages: Vec<String> = hide.messages().map(sketch).collect();
-            format!("{:?} {:?}: {}", hide.kind, hide.cover, messages.join(" | "))
-        }
-    };
-    session.steps.iter().map(|it| sketch(&it.action)).collect()
-}
 
 fn hides(session: &Session) -> Vec<(usize, &HideStep)> {
     let steps = session.steps.iter().enumerate();
@@ -69,7 +27,7 @@ fn an_export_says_what_was_sent_and_what_is_sent_no_more() {
     assert_eq!(session.start.id, "20260302_1");
     assert_eq!(session.end.title.as_deref(), Some("Sacks in the mill"));
     assert_eq!(session.end.cwd.as_deref(), Some("/home/mara/mill"));
-    insta::assert_snapshot!(sketches(session).join("\n"));
+    insta::assert_snapshot!(session.said().join("\n"));
     // A reply in two pieces is two messages: the first one may be here before the other is written.
     assert_eq!(session.steps[1].time, Some(Millis(1_772_438_403_000)));
     assert_eq!(session.end.other_records["assistant (not sent)"], 1);
@@ -89,11 +47,11 @@ fn lines_of_before_the_database_are_read_alike() {
     let session = &sound(&GOOSE, LINES);
     assert_eq!(session.end.title.as_deref(), Some("Wood for the wheel"));
     assert_eq!(
-        sketches(session),
+        session.said(),
         [
             "user: Which wood for the wheel?",
             "assistant: toolu_1: developer__text_editor {\"path\":\"/home/mara/mill/wood.txt\",\"command\":\"view\"}",
-            "tool: toolu_1 = tool: oak",
+            "tool: toolu_1 false = oak",
             "assistant: Oak.",
             "user: Thanks.",
         ]
@@ -126,14 +84,14 @@ fn each_summary_stands_for_what_was_before_it_but_what_is_sent_still() {
     let told = read(&GOOSE, &source);
     let session = &told.sessions[0];
     assert_eq!(
-        sketches(session),
+        session.said(),
         [
             "user: one",
             "user: stays",
-            "Compaction Everything: user: first",
+            "Compaction: user: first",
             "assistant: go on",
             "user: two",
-            "Compaction Everything: user: second",
+            "Compaction: user: second",
             "assistant: go on",
             "user: three",
         ]
@@ -152,10 +110,7 @@ fn each_summary_stands_for_what_was_before_it_but_what_is_sent_still() {
             message("assistant", "go on", true, false),
         ]),
     );
-    assert_eq!(
-        sketches(&told.sessions[0]),
-        ["user: first", "assistant: go on"]
-    );
+    assert_eq!(told.sessions[0].said(), ["user: first", "assistant: go on"]);
 }
 
 #[test]
@@ -175,11 +130,11 @@ fn what_is_no_message_is_named_and_the_rest_comes_in() {
     insta::assert_snapshot!(reasons.join("\n"));
     let session = &told.sessions[0];
     assert_eq!(
-        sketches(session),
+        session.said(),
         [
             "user: one",
-            "user: none = user:  | {\"type\":\"hologram\"}",
-            "user: two"
+            r#"user: none false =  | {"type":"hologram"}"#,
+            "user: two",
         ]
     );
     assert_eq!(session.end.opaque_blocks["hologram"], 1);
@@ -224,8 +179,8 @@ fn the_rows_of_a_session_make_its_export() {
     assert_eq!(all, [session]);
     let told = read(&GOOSE, made.as_bytes());
     assert_eq!(
-        sketches(&told.sessions[0]),
-        sketches(&read(&GOOSE, EXPORT).sessions[0])
+        told.sessions[0].said(),
+        read(&GOOSE, EXPORT).sessions[0].said()
     );
     let made: Value = serde_json::from_str(&made).expect("JSON");
     // What is null is left out.

@@ -9,7 +9,7 @@ use super::rows::TABLES;
 use crate::formats::shared::contract::{TablesOf, read, sketch, sound, texts};
 use crate::formats::shared::rows::Row;
 use crate::formats::sniff::sniff;
-use crate::model::{Millis, Part, Usage};
+use crate::model::{Millis, Usage};
 
 const SESSION: &[u8] = include_bytes!("../../../tests/data/hermes/session.json");
 const LOG: &[u8] = include_bytes!("../../../tests/data/hermes/log.json");
@@ -224,20 +224,14 @@ proptest! {
             "system_prompt": null, "messages": rows});
         let told = read(&HERMES, session.to_string().as_bytes());
         prop_assert!(told.problems.iter().all(|it| it.reason.contains("without its call")));
-        let short = |part: &Part| match part {
-            Part::Text { text } => text.clone(),
-            Part::ToolCall { id, .. } => id.clone(),
-            Part::ToolResult { call, content, .. } => format!("{call} {content:?}"),
-            other => format!("{other:?}"),
-        };
         let standing: Vec<String> =
-            told.sessions[0].standing().iter().map(|it| sketch(it, short)).collect();
+            told.sessions[0].standing().iter().map(sketch).collect();
         let active: Vec<Value> = rows.into_iter().filter(|row| row["active"] == 1).collect();
         let alone = json!({"id": "s", "started_at": 1, "api_call_count": 1, "message_count": 1,
             "system_prompt": null, "messages": active});
         let alone = read(&HERMES, alone.to_string().as_bytes());
         let expected: Vec<String> =
-            alone.sessions[0].messages().into_iter().map(|it| sketch(it, short)).collect();
+            alone.sessions[0].messages().into_iter().map(sketch).collect();
         prop_assert_eq!(standing, expected);
     }
 }

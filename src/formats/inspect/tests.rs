@@ -25,7 +25,7 @@ fn each_sample_is_a_session_with_its_scores() {
         [
             "system: You mind the mill.",
             "user: How many sacks are on both floors of the mill? | [None Some(\"image/png\")]",
-            "assistant: (Count both. None) | I count. | c1: count {\"floor\":1} | c2: count {\"floor\":9}",
+            r#"assistant: (Count both. None c2VhbA==) | I count. | c1: count {"floor":1} | c2: count {"floor":9}"#,
             "tool: c1 false = 12",
             "tool: c2 true = no such floor",
             "assistant: Twelve sacks 🌾.",

@@ -4,45 +4,30 @@ use serde_json::{Value, json};
 
 use super::KIRO;
 use crate::formats::shared::contract::{read, sound, value_at};
-use crate::model::{Millis, Part};
+use crate::model::Millis;
 
 const CONVERSATION: &[u8] = include_bytes!("../../../tests/data/kiro/conversation.json");
 const BARE: &[u8] = include_bytes!("../../../tests/data/kiro/bare.json");
-
-/// A part in a few words.
-fn part(part: &Part) -> String {
-    match part {
-        Part::Text { text } => text.clone(),
-        Part::ToolCall { id, name, .. } => format!("{id}: {name}"),
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } => format!("{call} = {} parts {is_error}", content.len()),
-        Part::Image(media) => format!("[{}]", media.media_type.as_deref().unwrap_or_default()),
-        other => format!("{other:?}"),
-    }
-}
 
 #[test]
 fn a_conversation_is_what_was_sent_in_the_tools_own_frame() {
     let session = &sound(&KIRO, CONVERSATION);
     assert_eq!(session.start.id, "5e0f0c1e-0000-4000-8000-000000000001");
     assert_eq!(session.end.cwd.as_deref(), Some("/home/mara/mill"));
-    let all = session.sketches(part);
+    let all = session.said();
     let summary = "SUMMARY CONTENT:\nThe mill has two floors.\n--- CONTEXT ENTRY END ---";
     assert!(all[0].starts_with("user: --- CONTEXT ENTRY BEGIN ---\n") && all[0].ends_with(summary));
     assert!(all[1].starts_with("assistant: I will"));
     assert_eq!(
         all[2..],
         [
-            "user: --- CONTEXT ENTRY BEGIN ---\nCurrent time: Monday, 2026-03-02T09:00:00.123+01:00\n--- CONTEXT ENTRY END ---\n\n--- USER MESSAGE BEGIN ---\nHow many sacks?--- USER MESSAGE END --- | [image/png]",
-            "assistant: I look. | tooluse_1: fs_read | tooluse_2: execute_bash",
-            "tool: tooluse_1 = 2 parts false | tooluse_2 = 1 parts true",
+            "user: --- CONTEXT ENTRY BEGIN ---\nCurrent time: Monday, 2026-03-02T09:00:00.123+01:00\n--- CONTEXT ENTRY END ---\n\n--- USER MESSAGE BEGIN ---\nHow many sacks?--- USER MESSAGE END --- | [None Some(\"image/png\")]",
+            r#"assistant: I look. | tooluse_1: fs_read {"path":"sacks.txt"} | tooluse_2: execute_bash {"command":"ls"}"#,
+            r#"tool: tooluse_1 false = twelve + {"n":12} | tooluse_2 true = no"#,
             "assistant: 12 sacks 🌾.",
             "user: --- CONTEXT ENTRY BEGIN ---\nhook\n--- CONTEXT ENTRY END ---\n\n--- USER MESSAGE BEGIN ---\nDelete them.--- USER MESSAGE END ---",
-            "assistant: tooluse_3: execute_bash",
-            "tool: tooluse_3 = 1 parts true",
+            r#"assistant: tooluse_3: execute_bash {"command":"rm sacks.txt"}"#,
+            "tool: tooluse_3 true = Tool use was cancelled by the user",
             "user: No, stop.",
             "assistant: Stopped.",
         ]
@@ -64,11 +49,11 @@ fn calls_without_ids_are_answered_in_order() {
     let session = &sound(&KIRO, BARE);
     assert_eq!(session.start.id, "stem");
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "user: Mend the wheel",
-            "assistant: call-1: fs_write | call-2: fs_read",
-            "tool: call-1 = 1 parts false | call-2 = 1 parts false",
+            r#"assistant: call-1: fs_write {"path":"wheel"} | call-2: fs_read {"path":"wheel"}"#,
+            "tool: call-1 false = written | call-2 false = read",
             "assistant: Mended.",
             "assistant: And oiled.",
         ]
@@ -96,12 +81,12 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
     );
     let session = &told.sessions[0];
     assert_eq!(
-        session.sketches(part),
-        ["user: one", "tool: x = 0 parts false", "user: two"]
+        session.said(),
+        ["user: one", "tool: x false = ", "user: two",]
     );
     assert_eq!(session.end.other_records["entry without a reply"], 3);
     let torn = br#"{"conversation_id":"c","history":[{"user":{"content":{"Prompt":{"prompt":"a"}}}},{"user"#;
     let told = read(&KIRO, torn);
-    assert_eq!(told.sessions[0].sketches(part), ["user: a"]);
+    assert_eq!(told.sessions[0].said(), ["user: a"]);
     assert_eq!(told.problems.len(), 1);
 }

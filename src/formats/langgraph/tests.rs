@@ -9,27 +9,6 @@ use crate::model::{HideKind, Message, Millis, Part, Usage};
 
 const THREAD: &[u8] = include_bytes!("../../../tests/data/langgraph/thread.json");
 
-/// A part in a few words.
-fn part(part: &Part) -> String {
-    match part {
-        Part::Text { text } => text.clone(),
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-            ..
-        } => format!("{id}: {name} {arguments}"),
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } => format!("{call} = {} parts {is_error}", content.len()),
-        Part::Image(media) => format!("[{}]", media.media_type.as_deref().unwrap_or_default()),
-        Part::Opaque { .. } => "[opaque]".to_owned(),
-        other => format!("{other:?}"),
-    }
-}
-
 /// What is visible at the end of the main way, as whoever takes the steps would have it.
 fn visible(session: &Session) -> Vec<String> {
     let mut entries: Vec<(StepEntry, &Message)> = Vec::new();
@@ -66,10 +45,7 @@ fn visible(session: &Session) -> Vec<String> {
             }
         }
     }
-    entries
-        .into_iter()
-        .map(|(_, it)| sketch(it, part))
-        .collect()
+    entries.into_iter().map(|(_, it)| sketch(it)).collect()
 }
 
 #[test]
@@ -77,17 +53,19 @@ fn checkpoints_are_what_came_and_what_went() {
     let session = &sound(&LANGGRAPH, THREAD);
     assert_eq!(session.start.id, "mill:1");
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "system: You mind the mill.",
             "user: How many sacks?",
             r#"assistant: I look. | c1: count {"floor":1} | c2: count {"floor":"#,
-            "tool: c1 = 1 parts false",
-            "tool: c2 = 1 parts true",
+            "tool: c1 false = twelve",
+            "tool: c2 true = bad arguments",
             "assistant: 12 🌾.",
-            "user: And this? | [image/png]",
+            r#"user: And this? | [None Some("image/png")]"#,
             r#"assistant: A wheel. | c9: draw {"what":"wheel"}"#,
+            "Compaction: system: Summed up: 12 sacks.",
             "user: Thanks.",
+            "Drop: ",
             "user: What else?",
             "assistant: Nothing.",
         ]
@@ -203,16 +181,16 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
         ]
     );
     assert_eq!(
-        told.sessions[0].sketches(part),
+        told.sessions[0].said(),
         [
             "user: one",
-            "tool: none = 1 parts false",
-            "assistant: [opaque] | two"
+            "tool: none false = y",
+            r#"assistant: {"type":"song"} | two"#,
         ]
     );
     let torn = br#"{"langgraph_thread":{},"messages":[{"class":"HumanMessage","kwargs":{"content":"a"}}],"checkpoints":[{"checkpoint_id":"1","keeps":0,"then":[0]},{"#;
     let told = read(&LANGGRAPH, torn);
-    assert_eq!(told.sessions[0].sketches(part), ["user: a"]);
+    assert_eq!(told.sessions[0].said(), ["user: a"]);
     assert_eq!(told.problems.len(), 1);
 }
 
@@ -322,7 +300,7 @@ fn standard_blocks_are_parts() {
         session.said(),
         [
             "user: See: | [None None] | [None Some(\"image/png\")] | <file-1 None> | [Some(\"l.pdf\") Some(\"application/pdf\")] | [None Some(\"audio/wav\")] | Twelve.",
-            "assistant: (Both. None) | (Count. Some(\"anthropic\")) | w1: web_search {\"q\":\"sacks\"} | w1 true = {\"hits\":0} | None.",
+            r#"assistant: (Both. None) | (Count. Some("anthropic") c2VhbA==) | w1: web_search {"q":"sacks"} | w1 true = {"hits":0} | None."#,
         ]
     );
 }

@@ -4,35 +4,10 @@ use serde_json::{Value, json};
 
 use super::LLM;
 use crate::formats::shared::contract::{read, sound, value_at};
-use crate::model::{Millis, Part, Usage};
+use crate::model::{Millis, Usage};
 
 const REPLIES: &[u8] = include_bytes!("../../../tests/data/llm/replies.json");
 const TREE: &[u8] = include_bytes!("../../../tests/data/llm/tree.json");
-
-/// A part in a few words.
-fn part(part: &Part) -> String {
-    match part {
-        Part::Text { text } => text.clone(),
-        Part::Thinking {
-            text, signature, ..
-        } => format!("({text}{})", signature.as_deref().unwrap_or_default()),
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-            ..
-        } => format!("{id}: {name} {arguments}"),
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } => format!("{call} = {} parts {is_error}", content.len()),
-        Part::Image(media) | Part::File(media) => {
-            format!("[{}]", media.media_type.as_deref().unwrap_or_default())
-        }
-        Part::Opaque { .. } => "[opaque]".to_owned(),
-    }
-}
 
 #[test]
 fn a_reply_of_older_versions_is_what_was_new_before_it_and_itself() {
@@ -40,16 +15,16 @@ fn a_reply_of_older_versions_is_what_was_new_before_it_and_itself() {
     assert_eq!(session.start.id, "01mill0000000000000000aaaa");
     assert_eq!(session.end.title.as_deref(), Some("How many sacks…"));
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "system: Speak plainly.\n\nYou mind the mill.",
-            "user: Floors: 1 and 2.\nHow many sacks? | [image/png] | [opaque]",
+            "user: Floors: 1 and 2.\nHow many sacks? | [None Some(\"image/png\")] | {\"id\":\"a2\",\"type\":\"audio/wav\",\"path\":\"/home/mara/wheel.wav\"}",
             r#"assistant: call-1: count_sacks {"floor":1} | call-2: count_sacks {"floor":2}"#,
-            "tool: call-1 = 1 parts false | call-2 = 1 parts true",
-            "assistant: (One floor failed.) | 7 and an error 🌾.",
+            "tool: call-1 false = 7 | call-2 true = Error: no floor 2",
+            "assistant: (One floor failed. None) | 7 and an error 🌾.",
             // The prompt of the system holds still.
             "user: In one word?",
-            "assistant: Seven.",
+            "assistant: Seven."
         ]
     );
     let reply = &session.steps[2];
@@ -71,12 +46,12 @@ fn a_reply_of_older_versions_is_what_was_new_before_it_and_itself() {
 fn a_tree_is_the_way_to_its_tip_and_what_other_turns_took_is_a_branch() {
     let session = &sound(&LLM, TREE);
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "system: You mind the mill.",
-            "user: Read this: Oak lasts. Which wood? | [application/pdf]",
-            r#"assistant: (Oak it is.c2ln) | call_1: count_sacks {"floor":1} | [opaque]"#,
-            "tool: call_1 = 1 parts false",
+            r#"user: Read this: Oak lasts. Which wood? | [None Some("application/pdf")]"#,
+            r#"assistant: (Oak it is. Some("anthropic") c2ln) | call_1: count_sacks {"floor":1} | {"type":"tool_call","tool_name":"web_search","payload":{"name":"web_search","arguments":{"q":"oak"},"tool_call_id":"srv_1","server_executed":true}}"#,
+            "tool: call_1 false = 7",
             "assistant: Oak.",
             "user: And the roof?",
             "assistant: Reed.",
@@ -124,15 +99,15 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
     let session = &told.sessions[0];
     assert_eq!(session.start.id, "stem");
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "user: one",
-            "tool: call-1 = 1 parts false | [opaque] | [opaque]",
-            "user: four"
+            r#"tool: call-1 false = x | {"type":"part","value":7} | {"type":"new"}"#,
+            "user: four",
         ]
     );
     let torn = br#"{"llm_conversation":{},"responses":[{"prompt":"a","response":"b"},{"prompt":"#;
     let told = read(&LLM, torn);
-    assert_eq!(told.sessions[0].sketches(part), ["user: a", "assistant: b"]);
+    assert_eq!(told.sessions[0].said(), ["user: a", "assistant: b"]);
     assert_eq!(told.problems.len(), 1);
 }

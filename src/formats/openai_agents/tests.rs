@@ -5,39 +5,25 @@ use serde_json::{Value, json};
 use super::OPENAI_AGENTS;
 use crate::formats::shared::contract::{TablesOf, read, sound, value_at};
 use crate::formats::shared::rows::Row;
-use crate::model::{Millis, Part};
+use crate::model::Millis;
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/openai-agents/plain.json");
 const BRANCHES: &[u8] = include_bytes!("../../../tests/data/openai-agents/branches.json");
-
-/// A part in a few words.
-fn part(part: &Part) -> String {
-    match part {
-        Part::Text { text } => text.clone(),
-        Part::Thinking { text, .. } => format!("({text})"),
-        Part::ToolCall { id, name, .. } => format!("{id}: {name}"),
-        Part::ToolResult { call, content, .. } => {
-            format!("{call} = {} parts", content.len())
-        }
-        Part::Image(_) | Part::File(_) => "[media]".to_owned(),
-        Part::Opaque { .. } => "[opaque]".to_owned(),
-    }
-}
 
 #[test]
 fn items_of_one_reply_are_one_message_and_each_keeps_its_record() {
     let session = &sound(&OPENAI_AGENTS, PLAIN);
     assert_eq!(session.start.id, "mill:42");
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "user: How many sacks are in the mill?",
-            "assistant: (Both floors.) | call_1: count_sacks | call_2: count_sacks",
-            "tool: call_2 = 1 parts",
-            "tool: call_1 = 2 parts",
+            r#"assistant: (Both floors. Some("openai") c2VhbGVk) | call_1: count_sacks {"floor": 1.0} | call_2: count_sacks {"floor":2}"#,
+            "tool: call_2 false = 7",
+            r#"tool: call_1 false = 5 + [None Some("image/png")]"#,
             "assistant: 12 sacks 🌾.",
-            "user: And barrels? | [media]",
-            "assistant: [opaque] | None.",
+            "user: And barrels? | <file-1 None>",
+            r#"assistant: {"id":"ws_1","action":{"query":"barrels","type":"search"},"status":"completed","type":"web_search_call"} | None."#,
         ]
     );
     let reply = &session.steps[1];
@@ -63,7 +49,7 @@ fn items_of_one_reply_are_one_message_and_each_keeps_its_record() {
 fn each_branch_that_leaves_the_newest_is_one_and_says_nothing_twice() {
     let session = &sound(&OPENAI_AGENTS, BRANCHES);
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "user: Which wood for the wheel?",
             "assistant: Oak.",
@@ -71,8 +57,8 @@ fn each_branch_that_leaves_the_newest_is_one_and_says_nothing_twice() {
             "assistant: Pine.",
             "user: Thanks.",
             "user: And for the roof?",
-            "assistant: c1: look",
-            "tool: c1 = 1 parts",
+            "assistant: c1: look {}",
+            "tool: c1 false = reed",
             "assistant: Reed.",
         ]
     );
@@ -97,7 +83,7 @@ fn the_main_branch_is_the_session_wherever_the_newest_item_stands() {
     items.retain(|row| row["id"] != 9);
     let source = document.to_string();
     let session = &sound(&OPENAI_AGENTS, source.as_bytes());
-    let said = session.sketches(part);
+    let said = session.said();
     assert_eq!(said[3..5], ["assistant: Pine.", "user: And for the roof?"]);
     let [(4, branch)] = &session.branches[..] else {
         panic!("{:?}", session.branches)
@@ -136,12 +122,12 @@ fn what_is_no_item_is_named_and_the_rest_comes_in() {
     );
     let session = &told.sessions[0];
     assert_eq!(
-        session.sketches(part),
+        session.said(),
         [
             "user: one",
-            "tool: none = 1 parts",
-            "assistant: [opaque]",
-            "user: two"
+            "tool: none false = x",
+            r#"assistant: {"type":"new_kind","inside":1}"#,
+            "user: two",
         ]
     );
     assert_eq!(session.end.other_records["encrypted item"], 1);
@@ -149,7 +135,7 @@ fn what_is_no_item_is_named_and_the_rest_comes_in() {
     let text = "{\"agent_session\":{},\"agent_messages\":[{\"id\":1},{\"id\":2,\"message_data\":{\"role\":\"user\",\"content\":\"a\"}},{\"id\":";
     let told = read(&OPENAI_AGENTS, text.as_bytes());
     assert_eq!(told.sessions[0].start.id, "stem");
-    assert_eq!(told.sessions[0].sketches(part), ["user: a"]);
+    assert_eq!(told.sessions[0].said(), ["user: a"]);
     assert_eq!(told.problems.len(), 2, "{:?}", told.problems);
 }
 

@@ -26,11 +26,10 @@ fn a_conversation_is_what_was_sent_of_its_events() {
         [
             "system: Be a miller. | Host: mill",
             "user: How many sacks? | [None Some(\"image/png\")] | Count twice.",
-            "assistant: (Look. Some(\"anthropic\")) | I look. | call_1: terminal {\"command\": \"ls\"} \
-             | call_2: terminal {\"command\": \"wc\"}",
+            r#"assistant: (Look. Some("anthropic") seal) | I look. | call_1: terminal {"command": "ls"} | call_2: terminal {"command": "wc"}"#,
             "tool: call_1 false = sacks.txt",
             "tool: call_2 true = Action rejected: no",
-            "assistant: (Sum. Some(\"openai\")) | 42.",
+            r#"assistant: (Sum. Some("openai") cipher) | 42."#,
             "Compaction: user: The miller looked.",
             "user: And barrels?",
             "Compaction: ",

@@ -369,9 +369,9 @@ fn a_signature_in_spans_of_the_ai_sdk_stands_before_what_it_came_with() {
         told.sessions[0].said(),
         [
             "user: How many?",
-            "assistant: (Count. Some(\"gemini\")) | ( Some(\"gemini\")) | c1: count {}",
+            r#"assistant: (Count. Some("gemini") c2VhbDA=) | ( Some("gemini") c2VhbDE=) | c1: count {}"#,
             "tool: c1 false = 6",
-            "assistant: ( Some(\"gemini\")) | c2: count {}",
+            r#"assistant: ( Some("gemini") c2VhbDI=) | c2: count {}"#,
         ]
     );
 }

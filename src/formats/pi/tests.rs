@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::{OPENCLAW, PI, SUMMED_UP};
 use crate::conditions::real_sessions;
 use crate::formats::NewFile;
-use crate::formats::shared::contract::{fresh, outgoing, read, texts, values, written};
+use crate::formats::shared::contract::{fresh, hides, outgoing, read, texts, values, written};
 use crate::formats::sniff::sniff;
-use crate::formats::{Action, Cover, Document, HideStep, Midway, Outgoing, Sink, Source, Step};
+use crate::formats::{Cover, Document, HideStep, Midway, Outgoing, Sink, Source, Step};
 use crate::model::{Millis, Part, Role, Settings, Usage};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/pi/plain.jsonl");
@@ -70,14 +70,6 @@ fn a_message_is_what_the_model_is_sent_of_an_entry() {
     assert_eq!(session.end.opaque_blocks["hologram"], 1);
     let other: u64 = session.end.other_records.values().sum();
     assert_eq!(other as usize + messages.len(), values(PLAIN).len());
-}
-
-fn hides(steps: &[Step]) -> Vec<&HideStep> {
-    let hides = steps.iter().filter_map(|step| match &step.action {
-        Action::Hide(hide) => Some(hide),
-        Action::Append(_) => None,
-    });
-    hides.collect()
 }
 
 #[test]

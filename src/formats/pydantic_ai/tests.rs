@@ -18,8 +18,8 @@ fn a_request_is_its_prompts_results_and_what_was_said() {
             "system: You mind the mill.",
             "system: Be brief.",
             "user: How many sacks?",
-            "assistant: (Count both. Some(\"anthropic\")) | I count. | c1: count {\"floor\":1} | c2: count {\"floor\": 9} | c3: see {}",
-            "tool: c1 false = {\"sacks\":12} | c2 true = no such floor | c3 false = Here:[None Some(\"image/png\")]",
+            r#"assistant: (Count both. Some("anthropic") c2VhbA==) | I count. | c1: count {"floor":1} | c2: count {"floor": 9} | c3: see {}"#,
+            "tool: c1 false = {\"sacks\":12} | c2 true = no such floor | c3 false = Here: + [None Some(\"image/png\")]",
             "user: See: | [None Some(\"image/png\")] | [None Some(\"image/png\")] | [None Some(\"application/pdf\")] | the list",
             "assistant: c4: web_search {\"q\":\"sacks\"}",
             "tool: c4 false = [{\"title\":\"Sacks\"}]",
@@ -129,7 +129,7 @@ fn older_and_odd_parts_are_read_and_what_is_never_sent_is_counted() {
         session.said(),
         [
             "user: Count.",
-            "assistant: {\"type\":\"redacted_thinking\",\"data\":\"aGlk\"} | (hm None) | c1: count  | [None Some(\"image/png\")] | {\"part_kind\":\"hologram\"}",
+            r#"assistant: {"type":"redacted_thinking","data":"aGlk"} | (hm None s) | c1: count  | [None Some("image/png")] | {"part_kind":"hologram"}"#,
             "tool: c1 true = [{\"type\":\"missing\",\"loc\":[\"floor\"]}]",
             "user: Say a number.",
         ]

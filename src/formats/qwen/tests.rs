@@ -4,22 +4,14 @@ use serde_json::{Value, json};
 
 use super::QWEN;
 use crate::conditions::real_sessions;
-use crate::formats::shared::contract::{Session, outgoing, read, values, written};
+use crate::formats::shared::contract::{hides, outgoing, read, values, written};
 use crate::formats::sniff::sniff;
-use crate::formats::{Action, Cover, Document, HideStep, Outgoing};
+use crate::formats::{Cover, Document, HideStep, Outgoing};
 use crate::model::{HideKind, Message, Millis, Part, Role, Usage};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/qwen/plain.jsonl");
 const CHANGED: &[u8] = include_bytes!("../../../tests/data/qwen/changed.jsonl");
 const AGENT: &[u8] = include_bytes!("../../../tests/data/qwen/agent.jsonl");
-
-fn hides(session: &Session) -> Vec<&HideStep> {
-    let hides = session.steps.iter().filter_map(|step| match &step.action {
-        Action::Hide(hide) => Some(hide),
-        Action::Append(_) => None,
-    });
-    hides.collect()
-}
 
 fn text(message: &Message) -> &str {
     match &message.parts[..] {
@@ -105,7 +97,7 @@ fn what_was_taken_back_or_compressed_is_hidden() {
             "Fifth."
         ]
     );
-    let hides = hides(session);
+    let hides = hides(&session.steps);
     let [taken_back, compressed] = hides[..] else {
         panic!("{hides:?}");
     };
@@ -143,7 +135,7 @@ fn going_back_to_before_a_compression_brings_that_back() {
     let again = file.replace(r#""parentUuid":"gone""#, r#""parentUuid":"r-02""#);
     let told = read(&QWEN, again.as_bytes());
     assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let all = hides(&told.sessions[0]);
+    let all = hides(&told.sessions[0].steps);
     let [_, _, back] = all[..] else {
         panic!("{all:?}");
     };
@@ -277,7 +269,7 @@ fn going_to_and_fro_all_the_time_costs_no_more_than_the_file_allows() {
             .iter()
             .any(|it| it.reason.contains("too often"))
     );
-    let placed: usize = hides(session)
+    let placed: usize = hides(&session.steps)
         .iter()
         .map(|hide| hide.replacements.len())
         .sum();

@@ -12,7 +12,7 @@ use crate::formats::shared::lines::mend;
 use crate::formats::shared::rows::{Row, Rows};
 use crate::formats::sniff::sniff;
 use crate::formats::{
-    Action, BranchStart, Document, Export, Outgoing, Problem, SessionEnd, SessionFolder,
+    Action, BranchStart, Document, Export, HideStep, Outgoing, Problem, SessionEnd, SessionFolder,
     SessionStart, Sink, Source, Step,
 };
 use crate::formats::{Format, Shape};
@@ -169,30 +169,41 @@ pub(in crate::formats) fn written(
     (out, remarks)
 }
 
-/// A message in a few words: who speaks, and its parts, each as `part` says it.
-pub(in crate::formats) fn sketch(message: &Message, part: impl FnMut(&Part) -> String) -> String {
-    let parts: Vec<String> = message.parts.iter().map(part).collect();
-    format!("{}: {}", message.role, parts.join(" | "))
+/// A message in a few words: who speaks, or as what it was attached, and its parts.
+pub(in crate::formats) fn sketch(message: &Message) -> String {
+    let parts: Vec<String> = message.parts.iter().map(word).collect();
+    let who = message.attached.as_deref().unwrap_or(message.role.as_str());
+    format!("{who}: {}", parts.join(" | "))
 }
 
 /// A part in a few words.
 fn word(part: &Part) -> String {
     match part {
         Part::Text { text } => text.clone(),
-        Part::Thinking { text, provider, .. } => format!("({text} {provider:?})"),
+        Part::Thinking {
+            text,
+            provider,
+            signature,
+        } => {
+            let signature = signature.as_ref().map(|it| format!(" {it}"));
+            format!("({text} {provider:?}{})", signature.unwrap_or_default())
+        }
         Part::ToolCall {
             id,
             name,
             arguments,
-            ..
-        } => format!("{id}: {name} {arguments}"),
+            kind,
+        } => {
+            let kind = kind.as_ref().map(|it| format!("{it} "));
+            format!("{id}: {}{name} {arguments}", kind.unwrap_or_default())
+        }
         Part::ToolResult {
             call,
             content,
             is_error,
         } => {
             let content: Vec<String> = content.iter().map(word).collect();
-            format!("{call} {is_error} = {}", content.concat())
+            format!("{call} {is_error} = {}", content.join(" + "))
         }
         Part::Image(media) | Part::File(media) => match &media.source {
             MediaSource::FileId(id) => format!("<{id} {:?}>", media.name),
@@ -200,6 +211,15 @@ fn word(part: &Part) -> String {
         },
         Part::Opaque { data, .. } => data.clone(),
     }
+}
+
+/// The hides among these steps.
+pub(in crate::formats) fn hides(steps: &[Step]) -> Vec<&HideStep> {
+    let hides = steps.iter().filter_map(|step| match &step.action {
+        Action::Hide(hide) => Some(hide),
+        Action::Append(_) => None,
+    });
+    hides.collect()
 }
 
 /// The first session of a source with which nothing is wrong.
@@ -280,18 +300,12 @@ impl Session {
         &self.steps[..end.unwrap_or(self.steps.len())]
     }
 
-    /// The messages that were appended, in a few words.
-    pub(in crate::formats) fn sketches(&self, part: fn(&Part) -> String) -> Vec<String> {
-        let messages = self.messages().into_iter();
-        messages.map(|message| sketch(message, part)).collect()
-    }
-
     /// The messages that were appended, and those that stand in the place of hidden ones, in a few words.
     pub(in crate::formats) fn said(&self) -> Vec<String> {
         let said = |step: &Step| match &step.action {
-            Action::Append(message) => sketch(message, word),
+            Action::Append(message) => sketch(message),
             Action::Hide(hide) => {
-                let messages: Vec<String> = hide.messages().map(|it| sketch(it, word)).collect();
+                let messages: Vec<String> = hide.messages().map(sketch).collect();
                 format!("{:?}: {}", hide.kind, messages.join(" || "))
             }
         };

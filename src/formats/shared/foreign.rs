@@ -84,7 +84,7 @@ fn part(object: &Keys<'_>) -> Option<&'static str> {
 }
 
 /// Amp's blocks are Anthropic's, but for the results.
-fn is_amp(message: Keys<'_>) -> bool {
+pub(in crate::formats) fn is_amp(message: Keys<'_>) -> bool {
     let mut blocks = message.list("content").into_iter().flatten();
     blocks.any(|block| block.has("toolUseID"))
 }

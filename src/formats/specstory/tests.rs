@@ -17,7 +17,7 @@ fn a_file_is_what_was_said_between_its_headings() {
         session.said(),
         [
             "user: How many sacks?\n\n- by kind",
-            "assistant: (Look. None) | I look. | call-1: Bash Tool use: **Bash**",
+            "assistant: (Look. None) | I look. | call-1: custom Bash Tool use: **Bash**",
             "tool: call-1 false = `wc sacks.txt`\n\n```text\n42\n```",
             "assistant: 42, if `a < b`.",
             "user: Thanks.",
@@ -58,7 +58,7 @@ fn times_and_calls_are_read_in_each_form_that_versions_have() {
         session.said(),
         [
             "user: Which wood?",
-            "assistant: I look. | call-1: read_file Tool use: **read_file** • Read file: wood.md",
+            "assistant: I look. | call-1: custom read_file Tool use: **read_file** • Read file: wood.md",
             "tool: call-1 false = ```\noak\n```",
             "assistant: Oak.\n\n<details><summary>More</summary>Elm.</details>",
             "assistant: Done.",

@@ -22,9 +22,9 @@ fn a_message_is_as_many_as_the_model_was_sent_of_it() {
         [
             "system: You mind the mill.",
             "user: How many sacks are on both floors? | [Some(\"floor.png\") Some(\"image/png\")] | [None Some(\"application/pdf\")]",
-            "assistant: (Count both. Some(\"anthropic\")) | I count. | c1: count_sacks {\"floor\":1} | c2: count_sacks {\"floor\": | c3: look {} | c4: open_gate {}",
+            r#"assistant: (Count both. Some("anthropic") c2VhbA==) | I count. | c1: count_sacks {"floor":1} | c2: count_sacks {"floor": | c3: look {} | c4: open_gate {}"#,
             "tool: c1 false = {\"sacks\":12,\"exact\":1.0} | c2 true = no such floor | c3 false = dark | c4 true = Not at night.",
-            "assistant: (One.\n\nTwo. Some(\"openai\")) | c5: web_search {\"q\":\"sacks\"}",
+            "assistant: (One.\n\nTwo. Some(\"openai\") ZW5j) | c5: web_search {\"q\":\"sacks\"}",
             "tool: c5 false = [{\"title\":\"Sacks\"}]",
             "assistant: Twelve sacks 🌾.",
             "user: And barrels?",
@@ -102,7 +102,7 @@ fn older_calls_begin_another_request_by_their_numbers() {
         session.said(),
         [
             "user: What is in the cellar? | [Some(\"cellar.png\") Some(\"image/png\")]",
-            "assistant: (Look. Some(\"anthropic\")) | {\"type\":\"redacted_thinking\",\"data\":\"aGlk\"} | c1: look {\"where\":\"cellar\"}",
+            r#"assistant: (Look. Some("anthropic") c2VhbA==) | {"type":"redacted_thinking","data":"aGlk"} | c1: look {"where":"cellar"}"#,
             "tool: c1 false = {\"seen\":[\"barrels\"]}",
             "assistant: c2: look {\"where\":\"attic\"}",
             "tool: c2 false = mice",
@@ -127,11 +127,11 @@ fn a_thread_of_mastras_says_each_text_once_and_leaves_failures_out() {
             "user: And barrels?",
             "user: Try again.",
             "assistant: (Look below. None) | c3: see {}",
-            "tool: c3 false = Here:[None Some(\"image/png\")]",
+            "tool: c3 false = Here: + [None Some(\"image/png\")]",
             "assistant: Three.",
             "user: Is this a cog? | [None Some(\"image/png\")]",
-            "assistant: (Ask the smith. Some(\"anthropic\")) | c4: agent-smith {\"prompt\":\"A cog?\"} | c5: draw {}",
-            "tool: c4 false = A cog, yes. | c5 false = Drawn:[None Some(\"image/png\")][None None]",
+            r#"assistant: (Ask the smith. Some("anthropic") c2ln) | c4: agent-smith {"prompt":"A cog?"} | c5: draw {}"#,
+            "tool: c4 false = A cog, yes. | c5 false = Drawn: + [None Some(\"image/png\")] + [None None]",
             "assistant: Yes.",
         ]
     );
@@ -287,9 +287,9 @@ fn a_signature_of_geminis_stands_before_the_text_or_call_that_it_came_with() {
         session.said(),
         [
             "user: How many?",
-            "assistant: (Count. None) | ( Some(\"gemini\")) | c1: count {\"floor\":1} | c2: count {\"floor\":2}",
+            r#"assistant: (Count. None) | ( Some("gemini") c2VhbDE=) | c1: count {"floor":1} | c2: count {"floor":2}"#,
             "tool: c1 false = 6 | c2 false = 6",
-            "assistant: ( Some(\"gemini\")) | Twelve.",
+            r#"assistant: ( Some("gemini") c2VhbDI=) | Twelve."#,
         ]
     );
     let messages: Vec<_> = outgoing(&chat, session)

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::VSCODE_CHAT;
 use crate::conditions::real_sessions;
-use crate::formats::shared::contract::{fresh, outgoing, read, texts, written};
-use crate::formats::{Action, Cover, Document, HideStep, Moment, Outgoing, Step};
+use crate::formats::shared::contract::{fresh, hides, outgoing, read, texts, written};
+use crate::formats::{Cover, Document, Moment, Outgoing};
 use crate::model::depth::check_message;
 use crate::model::{Message, Millis, Part, Role, Usage};
 
@@ -86,14 +86,6 @@ fn a_message_is_what_the_model_was_sent_and_said() {
         (session.steps[2].usage, session.steps[4].usage),
         (None, Some(usage))
     );
-}
-
-fn hides(steps: &[Step]) -> Vec<&HideStep> {
-    let hides = steps.iter().filter_map(|step| match &step.action {
-        Action::Hide(hide) => Some(hide),
-        Action::Append(_) => None,
-    });
-    hides.collect()
 }
 
 #[test]

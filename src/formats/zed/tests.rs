@@ -5,66 +5,15 @@ use serde_json::{Map, Value, json};
 use super::ZED;
 use super::rows::TABLES;
 use crate::error::Result;
-use crate::formats::shared::contract::{Session, read, sound, value_at};
+use crate::formats::shared::contract::{Session, hides, read, sketch, sound, value_at};
 use crate::formats::shared::rows::Rows;
 use crate::formats::sniff::sniff;
-use crate::formats::{Action, Cover, HideStep, StepEntry, StepId};
+use crate::formats::{Cover, StepEntry, StepId};
 use crate::model::base64::{self, BYTES};
-use crate::model::{HideKind, Message, Millis, Part, Usage};
+use crate::model::{HideKind, Millis, Part, Usage};
 
 const THREAD: &[u8] = include_bytes!("../../../tests/data/zed/thread.json");
 const OLDER: &[u8] = include_bytes!("../../../tests/data/zed/older.json");
-
-/// A message in a few words.
-fn sketch(message: &Message) -> String {
-    let part = |part: &Part| match part {
-        Part::Text { text } => text.clone(),
-        Part::Thinking { text, provider, .. } => format!("({text} {provider:?})"),
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-            kind,
-        } => format!(
-            "{id}: {name} {arguments} {}",
-            kind.as_deref().unwrap_or("-")
-        ),
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } => {
-            let content = Message::new(message.role, content.clone());
-            let failed = if *is_error { " failed" } else { "" };
-            format!("{call}{failed} = {}", sketch(&content))
-        }
-        Part::Image(media) => format!("[{:?}]", media.media_type),
-        Part::File(media) => panic!("{media:?}"),
-        Part::Opaque { data, .. } => data.clone(),
-    };
-    let parts: Vec<String> = message.parts.iter().map(part).collect();
-    format!("{}: {}", message.role, parts.join(" | "))
-}
-
-/// The steps in a few words.
-fn sketches(session: &Session) -> Vec<String> {
-    let sketch = |action: &Action| match action {
-        Action::Append(message) => sketch(message),
-        Action::Hide(hide) => {
-            let messages: Vec<String> = hide.messages().map(sketch).collect();
-            format!("{:?}: {}", hide.kind, messages.join(" || "))
-        }
-    };
-    session.steps.iter().map(|it| sketch(&it.action)).collect()
-}
-
-fn hides(session: &Session) -> Vec<&HideStep> {
-    let hides = session.steps.iter().filter_map(|step| match &step.action {
-        Action::Hide(hide) => Some(hide),
-        Action::Append(_) => None,
-    });
-    hides.collect()
-}
 
 fn entry(step: usize, replacement: Option<usize>) -> StepEntry {
     StepEntry {
@@ -77,7 +26,7 @@ fn entry(step: usize, replacement: Option<usize>) -> StepEntry {
 fn a_thread_is_what_was_sent_of_it() {
     assert_eq!(sniff(&THREAD).expect("readable"), Some(&ZED));
     let session = &sound(&ZED, THREAD);
-    insta::assert_snapshot!(sketches(session).join("\n---\n"));
+    insta::assert_snapshot!(session.said().join("\n---\n"));
     assert_eq!(session.start.id, "stem");
     assert_eq!(session.end.title.as_deref(), Some("Sacks in the mill"));
     assert_eq!(session.end.cwd.as_deref(), Some("/home/mara/mill"));
@@ -109,12 +58,11 @@ fn an_older_thread_is_what_was_sent_of_it_then() {
     let session = &sound(&ZED, OLDER);
     assert_eq!(session.end.title.as_deref(), Some("Wood for the wheel"));
     assert_eq!(
-        sketches(session),
+        session.said(),
         [
             "user: <context>\nwood.txt: oak\n</context> | Which wood?",
-            "assistant: (Look. Some(\"anthropic\")) | {\"type\":\"redacted_thinking\",\"data\":\"cipher\"} | \
-             t1: read_file {\"path\":\"wood.txt\"} -",
-            "tool: t1 = tool: oak",
+            r#"assistant: (Look. Some("anthropic") sig) | {"type":"redacted_thinking","data":"cipher"} | t1: read_file {"path":"wood.txt"}"#,
+            "tool: t1 false = oak",
             "assistant: Oak.",
         ]
     );
@@ -140,13 +88,13 @@ fn an_older_thread_is_what_was_sent_of_it_then() {
     let told = read(&ZED, oldest.as_bytes());
     assert!(told.problems.is_empty(), "{:?}", told.problems);
     assert_eq!(
-        sketches(&told.sessions[0]),
+        told.sessions[0].said(),
         [
             "user: one",
-            "assistant: a: grep {} -",
-            "user: a failed = user: bad | Here are the tool results.",
-            "assistant: c: now {} -",
-            "tool: c = tool: late",
+            "assistant: a: grep {}",
+            "user: a true = bad | Here are the tool results.",
+            "assistant: c: now {}",
+            "tool: c false = late",
         ]
     );
 }
@@ -261,8 +209,8 @@ fn a_compaction_leaves_the_newest_prompts_and_its_summary() {
     );
     let session = &told.sessions[0];
     assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let [one, two, native, three, four] = hides(session)[..] else {
-        panic!("{:?}", sketches(session));
+    let [one, two, native, three, four] = hides(&session.steps)[..] else {
+        panic!("{:?}", session.said());
     };
     let all = [one, two, native, three, four];
     assert!(
@@ -324,7 +272,7 @@ fn a_compaction_of_nothing_hides_nothing() {
     let empty = json!({"User": {"id": "u", "content": []}});
     let told = read(&ZED, &with(&[empty, first.clone(), prompt("u1", "one")]));
     let session = &told.sessions[0];
-    assert!(hides(session).is_empty());
+    assert!(hides(&session.steps).is_empty());
     assert_eq!(session.messages().len(), 2);
     // Nothing was left, and what comes back stays by the next one.
     let native = json!({"Compaction": {"ProviderNative": {"provider": "openai", "items": []}}});
@@ -337,8 +285,8 @@ fn a_compaction_of_nothing_hides_nothing() {
         said[..4],
         ["user: one", "user: two", "user: one", "user: two"]
     );
-    let [_, last] = hides(session)[..] else {
-        panic!("{:?}", sketches(session));
+    let [_, last] = hides(&session.steps)[..] else {
+        panic!("{:?}", session.said());
     };
     assert_eq!(last.keep, [entry(3, None), entry(4, None)]);
 }
@@ -377,17 +325,17 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
         ]
     );
     assert_eq!(
-        sketches(&told.sessions[0]),
+        told.sessions[0].said(),
         [
             "user: one",
             "assistant: two | {\"Song\":1}",
-            "tool: x = tool: {\"film\":1}"
+            r#"tool: x false = {"film":1}"#,
         ]
     );
     let torn =
         br#"{"title":"T","messages":[{"User":{"id":"u","content":[{"Text":"a"}]}},{"Agent":{"cont"#;
     let told = read(&ZED, torn);
-    assert_eq!(sketches(&told.sessions[0]), ["user: a"]);
+    assert_eq!(told.sessions[0].said(), ["user: a"]);
     assert_eq!(told.problems.len(), 1);
 }
 
@@ -553,7 +501,7 @@ fn of_a_damaged_row_what_is_whole_is_read_and_the_rest_is_named() {
         ),
     ]);
     let (session, problems) = told(&rows, "cut");
-    assert_eq!(sketches(&session), ["user: one"]);
+    assert_eq!(session.said(), ["user: one"]);
     assert!(
         problems[0].starts_with("its data is damaged ("),
         "{problems:?}"
@@ -574,6 +522,6 @@ fn of_a_damaged_row_what_is_whole_is_read_and_the_rest_is_named() {
     );
     assert_eq!(told(&rows, "list").1, ["its data is no object"]);
     let (session, problems) = told(&rows, "torn");
-    assert_eq!(sketches(&session), ["user: a"]);
+    assert_eq!(session.said(), ["user: a"]);
     assert_eq!(problems, ["the JSON text ends too early"]);
 }

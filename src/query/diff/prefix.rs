@@ -56,12 +56,12 @@ impl Repo {
             load::tell_beginning(&*view, entries, &mut beginning)?;
         }
         drop(view);
-        if let Some(settled) = beginning.settled()
-            && settled.messages >= (first + MEASURED) as u64
+        if let Some(written) = beginning.written()
+            && written.messages >= (first + MEASURED) as u64
         {
             for commit in [before, after] {
                 if let Some(mut summary) = self.summary_near(&commit, encoding)? {
-                    summary.written = Some(settled);
+                    summary.written = Some(written);
                     self.keep_summary(&commit, encoding, &summary, purge);
                     break;
                 }

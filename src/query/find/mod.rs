@@ -27,7 +27,7 @@ use crate::repo::call::On;
 use crate::repo::called::Callers;
 use crate::repo::repository::{self, Repo};
 use crate::repo::{load, path, prompts};
-use crate::store::{CommitRow, SessionRow, Tips, View};
+use crate::store::{CommitRow, SessionRow, Tips, Tx, View};
 
 pub use alike::{AlikeOptions, AlikeQuery, StaticModel};
 use merge::Merge;
@@ -239,15 +239,25 @@ impl Repo {
     /// that someone else is writing, is no obstacle: what is missing there is read.
     fn fill_index(&self, progress: &mut dyn FnMut(FindProgress) -> Result<()>) -> Result<()> {
         let total_bytes = self.store.read()?.unindexed_bytes()?;
+        self.index_in_slices(total_bytes, |tx| tx.index(INDEX_BYTES), progress)
+    }
+
+    /// Takes so many bytes into an index, a slice in each transaction.
+    fn index_in_slices(
+        &self,
+        total_bytes: u64,
+        slice: impl Fn(&dyn Tx) -> Result<u64>,
+        progress: &mut dyn FnMut(FindProgress) -> Result<()>,
+    ) -> Result<()> {
         let mut bytes = 0;
         while bytes < total_bytes {
             progress(FindProgress::Indexing { bytes, total_bytes })?;
-            let slice = self.store.write().and_then(|tx| {
-                let done = tx.index(INDEX_BYTES)?;
+            let taken = self.store.write().and_then(|tx| {
+                let done = slice(&*tx)?;
                 tx.commit()?;
                 Ok(done)
             });
-            match slice {
+            match taken {
                 Ok(0) | Err(_) => break,
                 Ok(done) => bytes += done,
             }

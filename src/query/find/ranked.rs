@@ -85,20 +85,10 @@ impl Repo {
         progress: &mut dyn FnMut(FindProgress) -> Result<()>,
     ) -> Result<()> {
         let total_bytes = self.store.read()?.unweighed_bytes()?;
-        let mut bytes = 0;
-        while total_bytes > TAIL_BYTES && bytes < total_bytes {
-            progress(FindProgress::Indexing { bytes, total_bytes })?;
-            let slice = self.store.write().and_then(|tx| {
-                let done = tx.weigh(SLICE_BYTES)?;
-                tx.commit()?;
-                Ok(done)
-            });
-            match slice {
-                Ok(0) | Err(_) => break,
-                Ok(done) => bytes += done,
-            }
+        match total_bytes > TAIL_BYTES {
+            true => self.index_in_slices(total_bytes, |tx| tx.weigh(SLICE_BYTES), progress),
+            false => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use std::sync::atomic::AtomicUsize;
 use std::thread;
 
-use super::tests::{client, cluster, create, faults, put};
+use super::tests::{client, cluster, create, faults};
 use super::*;
 use crate::error::Error;
 use crate::hash::CommitHash;
@@ -304,21 +304,4 @@ fn what_comes_late_is_found() {
     assert_eq!(view.unweighed_bytes().expect("read"), 0);
     drop(view);
     assert_eq!(faults(&store), []);
-}
-
-/// It was opened before somebody with a newer program came.
-#[test]
-fn an_older_program_writes_no_more() {
-    let Some(address) = cluster::address() else {
-        return;
-    };
-    let store = create(&address);
-    put(&store, "hello").expect("kept");
-    let older = "UPDATE tract_repository SET writes = writes + 1";
-    let refused = client(&address).batch_execute(older).expect_err("refused");
-    let refused = refused.as_db_error().expect("the server's").message();
-    assert!(
-        refused.contains("a_newer_tract_is_needed_to_write"),
-        "{refused}"
-    );
 }

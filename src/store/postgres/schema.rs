@@ -12,30 +12,18 @@ use super::turn::LOCK;
 use crate::error::{Error, Result};
 
 /// All tables, as [`UPGRADED`] has them.
-const TABLES: [&str; 2] = [
-    include_str!("../../../migrations/postgres/0001_repository.sql"),
-    include_str!("../../../migrations/postgres/0002_usage_recordings.sql"),
-];
+const TABLES: &str = include_str!("../../../migrations/postgres/0001_repository.sql");
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 10] = [
-    include_str!("../../../migrations/postgres/0003_words.sql"),
-    include_str!("../../../migrations/postgres/0004_merges.sql"),
-    include_str!("../../../migrations/postgres/0005_authors.sql"),
-    include_str!("../../../migrations/postgres/0006_forks.sql"),
-    include_str!("../../../migrations/postgres/0007_numbers.sql"),
-    include_str!("../../../migrations/postgres/0008_sources.sql"),
-    include_str!("../../../migrations/postgres/0009_turns.sql"),
-    include_str!("../../../migrations/postgres/0010_activity.sql"),
-    include_str!("../../../migrations/postgres/0011_origins.sql"),
-    include_str!("../../../migrations/postgres/0012_usage_details.sql"),
-];
+const ADDED: [&str; 1] = [include_str!(
+    "../../../migrations/postgres/0002_usage_details.sql"
+)];
 
 /// The format that this program reads and writes.
 pub(super) const FORMAT: u32 = UPGRADED + ADDED.len() as u32;
 
 /// The oldest that becomes [`FORMAT`] where it is opened.
-const UPGRADED: u32 = 4;
+const UPGRADED: u32 = 13;
 
 /// What is in a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +52,7 @@ const LOOK: &str = "SELECT n.oid::bigint,
          EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = n.oid),
          (SELECT count(*) FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
           WHERE c.relnamespace = n.oid AND c.relname = 'tract_repository' AND c.relkind = 'r'
-            AND a.attname IN ('is_only', 'format', 'writes'))
+            AND a.attname IN ('is_only', 'format', 'collected'))
      FROM pg_namespace AS n WHERE n.nspname = convert_from($1, 'UTF8')::name";
 
 fn is_ours(found: &[Row]) -> Result<bool> {
@@ -200,8 +188,5 @@ fn make_all(link: &Link, address: &Address) -> Result<()> {
     if link.query(is_there, &[&address.schema])?.is_empty() {
         link.batch(&format!("CREATE SCHEMA {name}"))?;
     }
-    for tables in TABLES {
-        link.batch(tables)?;
-    }
-    Ok(())
+    link.batch(TABLES).map(drop)
 }

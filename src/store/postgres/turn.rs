@@ -65,7 +65,7 @@ impl Turn {
 }
 
 /// What begins one on a branch, that is named or to which the first of some names leads that leads to one, by somebody who may
-/// put these contents: the locks, and all that whoever goes on there asks first (`migrations/postgres/0009_turns.sql`).
+/// put these contents: the locks, and all that whoever goes on there asks first (`migrations/postgres/0001_repository.sql`).
 pub(super) fn begin_on(
     named: Option<&RefName>,
     names: &[RefName],

@@ -207,13 +207,11 @@ impl Session<'_> {
         Ok(found)
     }
 
-    /// The branches of which it is not kept, for an older program moved them or there is no place for it: worked out.
-    fn untold_branches(&self, lacks_activity: bool) -> Result<Vec<(Activity, CommitHash)>> {
-        let (through, is_untold) = match lacks_activity {
-            true => ("", ""),
-            false => ("INDEXED BY refs_by_activity", "AND active IS NULL"),
-        };
-        let sql = format!("SELECT name FROM refs {through} WHERE {AT_COMMITS} {is_untold}");
+    /// The branches of which it is not kept: worked out.
+    fn untold_branches(&self) -> Result<Vec<(Activity, CommitHash)>> {
+        let sql = format!(
+            "SELECT name FROM refs INDEXED BY refs_by_activity WHERE {AT_COMMITS} AND active IS NULL"
+        );
         let names: Vec<RefName> = self.all(&sql, [], |row| row.get(0))?;
         let mut found = Vec::new();
         for name in names {
@@ -353,16 +351,13 @@ impl Refs for Session<'_> {
         behind: Option<&Activity>,
         most: usize,
     ) -> Result<Vec<(Activity, CommitHash)>> {
-        let lacks_activity = self.lacks_activity()?;
-        let mut found = self.untold_branches(lacks_activity)?;
+        let mut found = self.untold_branches()?;
         found.retain(|(one, _)| behind.is_none_or(|behind| one > behind));
-        if !lacks_activity {
-            for one in self.indexed_branches(behind, most)? {
-                let tip = self.kept_reference(&one.name)?;
-                let tip = tip.as_ref().and_then(RefValue::commit);
-                let tip = tip.ok_or_else(|| damaged("the list of branches leads nowhere"))?;
-                found.push((one, tip));
-            }
+        for one in self.indexed_branches(behind, most)? {
+            let tip = self.kept_reference(&one.name)?;
+            let tip = tip.as_ref().and_then(RefValue::commit);
+            let tip = tip.ok_or_else(|| damaged("the list of branches leads nowhere"))?;
+            found.push((one, tip));
         }
         if behind.is_none() && found.len() < most {
             self.prove_branches_whole(found.len())?;

@@ -19,31 +19,7 @@ use crate::error::{Error, Result};
 const TABLES: &str = include_str!("../../../migrations/0001_repository.sql");
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 6] = [
-    AUTHORS,
-    include_str!("../../../migrations/0004_activity.sql"),
-    ORIGINS,
-    USAGE_DETAILS,
-    BILLED,
-    PACKS,
-];
-
-const AUTHORS: &str = include_str!("../../../migrations/0003_authors.sql");
-
-const ORIGINS: &str = include_str!("../../../migrations/0005_origins.sql");
-
-const USAGE_DETAILS: &str = include_str!("../../../migrations/0006_usage_details.sql");
-
-const BILLED: &str = include_str!("../../../migrations/0007_billed.sql");
-
-const PACKS: &str = include_str!("../../../migrations/0008_packs.sql");
-
-/// What a provider's own tools did was in no index of the formats before this one. The next search makes them anew.
-const INDEXED_ANEW: u32 = UPGRADED + 8;
-const FORGET_INDEXES: &str = "
-    INSERT INTO search (search) VALUES ('delete-all');
-    DELETE FROM words;
-    DELETE FROM segments;";
+const ADDED: [&str; 1] = [include_str!("../../../migrations/0003_packs.sql")];
 
 /// The newest format that this program reads and writes: what a repository has from its first commit on that has a
 /// second parent or an origin.
@@ -54,7 +30,7 @@ const PLAIN: u32 = UPGRADED + 2 * ADDED.len() as u32;
 
 /// The oldest format that is read, of a repository without such a commit; with one it is the next number. Where it may
 /// be written, it becomes [`PLAIN`] or [`FORMAT`] as it is opened.
-const UPGRADED: u32 = 22;
+const UPGRADED: u32 = 32;
 
 /// How many of [`ADDED`] one of this format has.
 fn added(format: u32) -> usize {
@@ -198,7 +174,7 @@ pub(super) fn tell_activity() -> String {
     format!("UPDATE refs SET active = {LAST_TIME} WHERE {AT_COMMITS}")
 }
 
-/// Gives a database of the format before what it lacks. A program that has it open meanwhile goes on undisturbed.
+/// Gives a database of the format before what it lacks: a program that has it open meanwhile goes on undisturbed.
 pub(super) fn upgrade(connection: &Connection) -> Result<()> {
     if format(connection)? >= PLAIN {
         return Ok(());
@@ -212,12 +188,6 @@ pub(super) fn upgrade(connection: &Connection) -> Result<()> {
         for what in &ADDED[added(found)..] {
             transaction.execute_batch(what).map_err(engine)?;
         }
-        transaction
-            .execute_batch(&tell_activity())
-            .map_err(engine)?;
-        if found < INDEXED_ANEW {
-            transaction.execute_batch(FORGET_INDEXES).map_err(engine)?;
-        }
         let now = PLAIN + (found - UPGRADED) % 2;
         let told = transaction.pragma_update(None, "user_version", now);
         told.map_err(engine)?;
@@ -227,22 +197,11 @@ pub(super) fn upgrade(connection: &Connection) -> Result<()> {
 
 /// The same for one that stays as it is: what it lacks is there for this connection, and empty.
 pub(super) fn complete(connection: &Connection) -> Result<()> {
-    let added = added(format(connection)?);
-    let beside = [
-        (0, AUTHORS),
-        (2, ORIGINS),
-        (3, USAGE_DETAILS),
-        (4, BILLED),
-        (5, PACKS),
-    ];
-    for (at, table) in beside {
-        if added <= at {
-            let (table, _) = table.split_once("CREATE INDEX").unwrap_or((table, ""));
-            let beside = table.replace("CREATE TABLE", "CREATE TEMP TABLE");
-            // It would make a second table of numbers, in front of the file's own.
-            let beside = beside.replace("AUTOINCREMENT", "");
-            connection.execute_batch(&beside).map_err(engine)?;
-        }
+    for table in &ADDED[added(format(connection)?)..] {
+        let beside = table.replace("CREATE TABLE", "CREATE TEMP TABLE");
+        // It would make a second table of numbers, in front of the file's own.
+        let beside = beside.replace("AUTOINCREMENT", "");
+        connection.execute_batch(&beside).map_err(engine)?;
     }
     Ok(())
 }
@@ -269,34 +228,9 @@ impl Session<'_> {
         Ok((self.format()? - UPGRADED) % 2 == 1)
     }
 
-    /// Whether who did an operation has no place here: it is of an older format, and only read.
-    pub(super) fn lacks_authors(&self) -> Result<bool> {
-        Ok(added(self.format()?) < 1)
-    }
-
-    /// Whether when branches were worked on last has no place here, likewise.
-    pub(super) fn lacks_activity(&self) -> Result<bool> {
-        Ok(added(self.format()?) < 2)
-    }
-
-    /// Whether what sessions began with has no place here, likewise.
-    pub(super) fn lacks_origins(&self) -> Result<bool> {
-        Ok(added(self.format()?) < 3)
-    }
-
-    /// Whether what usage records say beyond tokens has no place here, likewise.
-    pub(super) fn lacks_usage_details(&self) -> Result<bool> {
-        Ok(added(self.format()?) < 4)
-    }
-
-    /// Whether replies as they were billed last have no place here, likewise.
-    pub(super) fn lacks_billed(&self) -> Result<bool> {
-        Ok(added(self.format()?) < 5)
-    }
-
-    /// Whether packs have no place here, likewise.
+    /// Whether packs have no place here: it is of the format before, and only read.
     pub(super) fn lacks_packs(&self) -> Result<bool> {
-        Ok(added(self.format()?) < 6)
+        Ok(added(self.format()?) < 1)
     }
 
     fn format(&self) -> Result<u32> {

@@ -170,7 +170,7 @@ impl Sources for Session<'_> {
     }
 
     fn keeps_bills(&self) -> Result<bool> {
-        Ok(!self.lacks_billed()?)
+        Ok(true)
     }
 
     fn kept_bills(&self, names: Option<&[&str]>) -> Result<Vec<KeptBill>> {

@@ -67,28 +67,8 @@ fn schema(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
     if session.may_merge()? {
         wanted.allow_merges()?;
     }
-    if session.lacks_authors()? {
-        wanted.execute("DROP TABLE authors", [])?;
-    }
     if session.lacks_packs()? {
         wanted.execute("DROP TABLE packs", [])?;
-    }
-    if session.lacks_billed()? {
-        wanted.execute("DROP TABLE billed", [])?;
-    }
-    if session.lacks_usage_details()? {
-        wanted.execute("DROP TABLE usage_details", [])?;
-        wanted.execute("DROP TABLE stated_usage", [])?;
-    }
-    if session.lacks_origins()? {
-        wanted.execute("DROP TABLE origins", [])?;
-        wanted.execute("DROP INDEX contents_erased", [])?;
-    }
-    if session.lacks_activity()? {
-        for index in ["refs_by_activity", "sessions_by_cwd"] {
-            wanted.execute(&format!("DROP INDEX {index}"), [])?;
-        }
-        wanted.execute("ALTER TABLE refs DROP COLUMN active", [])?;
     }
     let read = |session: &Session<'_>| -> Result<BTreeMap<String, String>> {
         let rows = session.all(SQL, [], |row| {
@@ -184,9 +164,6 @@ fn names(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
          ORDER BY id";
     session.scan(log, [], |row| logs.moved(row).map(|()| true))?;
     check.refs(logs);
-    if session.lacks_activity()? {
-        return Ok(());
-    }
     let sql = format!(
         "SELECT count(*) FROM refs WHERE {AT_COMMITS} AND active <> {LAST_TIME}
              AND seal = sealed(name, target, symbolic)"

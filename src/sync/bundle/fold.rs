@@ -17,8 +17,6 @@ use crate::model::{Commit, Message, RefName, Sealed, tombstone};
 pub(crate) struct Folding<'a> {
     /// The commits; none: all.
     pub(crate) keep: Option<&'a HashSet<CommitHash>>,
-    /// Commits that stand in another bundle.
-    pub(crate) known: Option<&'a HashSet<CommitHash>>,
     /// Messages of which tombstones are left.
     pub(crate) erased: Option<&'a BTreeSet<ContentHash>>,
 }
@@ -150,9 +148,6 @@ impl<'a> Folder<'a> {
         let surveys = bundles.iter().map(|bundle| Survey::of(bundle));
         let surveys = surveys.collect::<Result<Vec<Survey>>>()?;
         let stays = |commit: &CommitHash| what.keep.is_none_or(|keep| keep.contains(commit));
-        let goes = |commit: &CommitHash| {
-            stays(commit) && what.known.is_none_or(|known| !known.contains(commit))
-        };
         let mut folder = Self {
             what,
             with_files: Vec::new(),
@@ -177,7 +172,7 @@ impl<'a> Folder<'a> {
                 && (what.erased)
                     .is_none_or(|it| survey.contents.iter().all(|one| !it.contains(one)));
             folder.with_files.push(is_whole && survey.sources > 0);
-            for member in survey.commits.iter().filter(|it| goes(&it.hash)) {
+            for member in survey.commits.iter().filter(|it| stays(&it.hash)) {
                 folder.own.insert(member.hash);
                 folder.named.extend(&member.contents);
             }

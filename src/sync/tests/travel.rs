@@ -201,23 +201,6 @@ fn a_file_that_has_grown_here_is_not_brought_again_as_it_was() {
     assert_eq!(kept.expect("reads").len(), 1);
 }
 
-#[test]
-fn an_older_program_gets_the_files_of_new_commits() {
-    let (mine, hub) = (repo(), repo());
-    let names = [branch("main"), session("s")];
-    let commits = ["one", "two"].map(|text| say(&mine, &On::Head, text));
-    push(&mine, &hub, &names[..1], &PUSH).expect("pushed");
-    keep(&mine, &names[1], b"the file", &commits);
-    let mut old = Counted::of(here(&hub));
-    old.is_old = true;
-    let done = push_to(&mine, &mut old, &names, &SOURCES);
-    assert!(done.carried.is_uncompared);
-    assert_eq!(done.carried.brought.sources, 0);
-    say(&mine, &On::Head, "three");
-    let done = push_to(&mine, &mut old, &names, &SOURCES);
-    assert_eq!(done.carried.brought.commits, 1);
-}
-
 /// Erases what says this.
 pub(super) fn erase(repo: &Repo, text: &str) -> u64 {
     let pattern = Pattern::regex(text).expect("one");
@@ -382,14 +365,11 @@ impl Answers for Liar<'_> {
     fn at(&mut self, places: &[(CommitHash, u64)]) -> Result<Vec<CommitHash>> {
         self.peer.at(places)
     }
-    fn give(&mut self, tips: &[BundleTip], sources: bool, packing: Packing) -> Result<Vec<u8>> {
-        self.peer.give(tips, sources, packing)
+    fn give(&mut self, tips: &[BundleTip], packing: Packing) -> Result<Vec<u8>> {
+        self.peer.give(tips, packing)
     }
     fn take(&mut self, bundle: &[u8]) -> Result<Brought> {
         self.peer.take(bundle)
-    }
-    fn compares_files(&self) -> bool {
-        true
     }
     fn kept_files(&mut self, tips: &[CommitHash]) -> Result<Vec<KeptFile>> {
         self.peer.kept_files(tips)
@@ -494,9 +474,6 @@ fn a_ref_that_says_what_cannot_be_is_left_out_and_the_others_come() {
     let told = wired.refs().expect("told");
     assert_eq!((told.refs.len(), told.head), (1, None));
     assert_eq!(told.left_out.len(), rows.len() - 1, "{:?}", told.left_out);
-    // It has not said that it knows of erasures, so nobody asks.
-    assert_eq!(wired.erasures(&told.refs).expect("none"), []);
-    assert!(!wired.compares_files());
 }
 
 #[test]

@@ -179,7 +179,7 @@ impl<'a> Kept<'a> {
             let first = context?.entries.iter().take(kept.messages as usize);
             let mut beginning = Beginning::new(Provider::OpenAi);
             load::tell_beginning(self.view, first, &mut beginning).ok()?;
-            right.written = beginning.settled();
+            right.written = beginning.written();
         }
         Some(right)
     }

@@ -81,7 +81,6 @@ fn it_lists_by_day_what_is_here_and_what_could_be() {
 
 #[test]
 fn a_list_of_many_says_what_one_of_few_says() {
-    // A program that is built for tests takes these for many.
     let sandbox = Sandbox::with_messages(&[("user", "one"), ("assistant", "two")]);
     for at in 0..30 {
         sandbox.ok(&["branch", &format!("b{at:02}")]);
@@ -97,7 +96,7 @@ fn a_list_of_many_says_what_one_of_few_says() {
             said,
         );
     }
-    let served = Served::of(&sandbox, &[]);
+    let served = Served::of(&sandbox, &["--many", "16"]);
     let page = served.settled("");
     assert!(page.contains("2 sessions, 2 not imported"), "{page}");
     assert_eq!(listed(&page).len(), 33);

@@ -25,17 +25,10 @@ impl Bucket {
         }
         let marker = self.prefix.clone().join(MARKER);
         let text = serde_json::to_vec(&Marker { format: FORMAT }).map_err(Error::store)?;
-        let has_marker = self.marker.is_some();
-        if let Some((known, tag)) = &self.marker
-            && known.format < FORMAT
-        {
-            // From here on earlier versions go no further, and nothing comes beside what they had put.
-            self.tried(&marker, &text, as_seen(tag))?;
-        }
         let update = as_seen(NO_TAG);
         // Where it is not there yet, the first makes it.
         let mut answer = self.tried(&marker, &text, PutMode::Create)?;
-        if !has_marker && matches!(answer, Kept::Put) {
+        if !self.has_marker && matches!(answer, Kept::Put) {
             answer = self.tried(&marker, &text, PutMode::Create)?;
         }
         if matches!(answer, Kept::Refused) {
@@ -45,7 +38,7 @@ impl Bucket {
             self.is_tried = true;
             return Ok(());
         }
-        if !has_marker {
+        if !self.has_marker {
             let _ = self.wait(0, self.store.delete(&marker));
         }
         Err(self.unreachable(

@@ -6,7 +6,6 @@
 
 mod conditions;
 mod errors;
-mod old;
 #[cfg(test)]
 mod tests;
 
@@ -30,7 +29,6 @@ use tract::{Error, Result};
 use super::number::{self, SUFFIX};
 use super::strange;
 pub use errors::meaning;
-use old::Old;
 
 /// What says what is there.
 const INDEX: &str = "index.json";
@@ -48,10 +46,9 @@ const LONGEST: u64 = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How slowly a bundle may go there, in bytes a second.
 const SLOWEST: u64 = 32 << 10;
-/// How many objects are asked for at once.
-const AT_ONCE: usize = 16;
-/// What to do where a push was too late, and where a pull was too slow.
+/// What to do where a push was too late, where the place is another tract's, and where a pull was too slow.
 const FIRST: &str = "someone pushed first: tract pull brings it, then push again";
+const ANOTHER_PLACE: &str = "under another prefix the first push makes a new place";
 const MEANWHILE: &str = "someone pushed meanwhile: try again, it continues from what is there now";
 
 /// A bucket, or a part of one.
@@ -62,10 +59,8 @@ pub struct Bucket {
     runtime: Runtime,
     /// Which index it was when it was last looked at; none: there was none.
     tag: Option<String>,
-    /// Which layout the place has, and which marker says so.
-    marker: Option<(Marker, String)>,
-    /// What earlier versions put there and is taken up.
-    olds: Vec<Old>,
+    /// Whether a marker says that the place is tract's.
+    has_marker: bool,
     /// Whether it was found to keep to conditions.
     is_tried: bool,
     beside: Rc<Beside>,
@@ -81,7 +76,7 @@ pub struct Beside {
 }
 
 /// What [`MARKER`] holds.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Marker {
     format: u32,
 }
@@ -102,8 +97,7 @@ impl Bucket {
             address,
             runtime: runtime.map_err(Error::store)?,
             tag: None,
-            marker: None,
-            olds: Vec::new(),
+            has_marker: false,
             is_tried: false,
             beside: Rc::default(),
         })
@@ -149,11 +143,7 @@ impl Bucket {
     /// An object and its ETag; none: there is none.
     fn look_at(&self, path: &Path) -> Result<Option<(Vec<u8>, String)>> {
         let found = self.all(stream::once(looked(&*self.store, path)))?;
-        match found.into_iter().next().flatten() {
-            None => Ok(None),
-            Some(Looked::Whole(text, tag)) => Ok(Some((text, tag))),
-            Some(Looked::TooLong) => Err(self.failed(&errors::too_long())),
-        }
+        Ok(found.into_iter().next().flatten())
     }
 
     fn put_if(&self, path: &Path, text: Vec<u8>, mode: PutMode) -> Result<Option<String>, Said> {
@@ -219,15 +209,6 @@ impl Bucket {
         }
         Ok(())
     }
-
-    /// Takes away what the index names no more, and what earlier versions had put there.
-    fn sweep(&mut self, gone: Vec<Path>) -> Result<(), Said> {
-        self.take_away(gone.into_iter())?;
-        for old in std::mem::take(&mut self.olds) {
-            self.take_old(&old)?;
-        }
-        Ok(())
-    }
 }
 
 /// The condition that an object is still the one with this ETag.
@@ -240,30 +221,27 @@ fn as_seen(tag: &str) -> PutMode {
 
 impl Shelf for Bucket {
     fn look(&mut self) -> Result<Shelved> {
-        self.marker = None;
-        if let Some((text, tag)) = self.look_at(&self.prefix.clone().join(MARKER))? {
+        let marker = self.look_at(&self.prefix.clone().join(MARKER))?;
+        self.has_marker = marker.is_some();
+        if let Some((text, _)) = marker {
             let marker = serde_json::from_slice::<Marker>(&text);
             let marker = marker.map_err(|_| {
                 strange(format!(
                     "has a {MARKER} that is not tract's: another prefix"
                 ))
             })?;
-            if marker.format > FORMAT {
-                return Err(strange(format!(
-                    "has layout {}; this tract knows up to {FORMAT}",
-                    marker.format
-                )));
+            if marker.format != FORMAT {
+                let Marker { format } = marker;
+                let reason = format!("it has layout {format}; this tract knows {FORMAT} alone");
+                return Err(self.unreachable(reason, ANOTHER_PLACE));
             }
-            self.marker = Some((marker, tag));
         }
         let found = self.look_at(&self.prefix.clone().join(INDEX))?;
         self.tag = found.as_ref().map(|(_, tag)| tag.clone());
-        let mut is = match found {
-            Some((text, _)) => Shelved::from_json(&text)?,
-            None => Shelved::default(),
-        };
-        self.look_back(&mut is)?;
-        Ok(is)
+        match found {
+            Some((text, _)) => Shelved::from_json(&text),
+            None => Ok(Shelved::default()),
+        }
     }
 
     fn name(&mut self) -> Result<String> {
@@ -271,13 +249,10 @@ impl Shelf for Bucket {
     }
 
     fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
-        let old = self.olds.iter().find_map(|old| old.bundle(name));
-        let path = match old {
-            Some(path) => path,
-            None if number::is_one(name) => self.bundle(name),
-            None => return Err(strange("has a bundle by a name that none has".to_owned())),
-        };
-        match self.wait(0, self.store.get(&path)) {
+        if !number::is_one(name) {
+            return Err(strange("has a bundle by a name that none has".to_owned()));
+        }
+        match self.wait(0, self.store.get(&self.bundle(name))) {
             Ok(body) => {
                 let parts = self.all(body.into_stream())?;
                 Ok(Some(parts.concat()))
@@ -311,7 +286,7 @@ impl Shelf for Bucket {
             self.beside.hint.set(Some(FIRST));
             return Ok(false);
         }
-        if let Err(said) = self.sweep(gone) {
+        if let Err(said) = self.take_away(gone.into_iter()) {
             *self.beside.left.borrow_mut() = Some(errors::meaning(&said).reason);
         }
         Ok(true)
@@ -324,26 +299,18 @@ fn name_at(path: &Path) -> Option<&str> {
     number::is_one(name).then_some(name)
 }
 
-/// What was found of an object that is read whole.
-enum Looked {
-    /// It, and its ETag.
-    Whole(Vec<u8>, String),
-    /// It is longer than any of its kind.
-    TooLong,
-}
-
-/// An object that is read whole; none: there is none.
-async fn looked(store: &dyn ObjectStore, path: &Path) -> Result<Option<Looked>, Said> {
+/// An object that is read whole, and its ETag; none: there is none.
+async fn looked(store: &dyn ObjectStore, path: &Path) -> Result<Option<(Vec<u8>, String)>, Said> {
     let found = match store.get(path).await {
         Err(said @ Said::NotFound { .. }) if !errors::is_no_bucket(&said) => return Ok(None),
         found => found?,
     };
     let GetResult { meta, .. } = &found;
     if meta.size > LONGEST {
-        return Ok(Some(Looked::TooLong));
+        return Err(errors::too_long());
     }
     let tag = meta.e_tag.clone().ok_or_else(errors::no_tag)?;
-    Ok(Some(Looked::Whole(found.bytes().await?.into(), tag)))
+    Ok(Some((found.bytes().await?.into(), tag)))
 }
 
 /// The next row, but not forever.

@@ -9,50 +9,19 @@ use super::output;
 
 /// Where the names are, below git's own directory: a file for each remote.
 const FOLDER: &str = "tract-seen";
-/// Where earlier versions kept refs: whole conversations, which a push of all refs would have published.
-const REFS: &str = "refs/tract-seen/";
 
-/// What is still in git's own directory of what was pushed or pulled there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
-    /// Refs that were taken away now.
-    pub refs: u64,
-    /// Objects that git keeps until it collects what nothing leads to.
-    pub objects: u64,
-}
-
-/// Takes away what leads to conversations in the code's repository, if the working directory is in one, and counts what
-/// git keeps of them for now.
-pub fn forget() -> Kept {
-    let refs = drop_refs();
+/// How many objects of conversations git keeps in the code's repository, if the working directory is in one, until it
+/// collects what nothing leads to.
+pub fn kept() -> u64 {
     let Some(folder) = folder() else {
-        return Kept::default();
+        return 0;
     };
     let mut names = BTreeSet::new();
     for file in fs::read_dir(&folder).into_iter().flatten().flatten() {
         names.extend(read(&file.path()));
     }
     let gone = missing(names.iter().map(String::as_str)).unwrap_or_default();
-    Kept {
-        refs: refs.len() as u64,
-        objects: (names.union(&refs.into_iter().collect()).count() - gone.len()) as u64,
-    }
-}
-
-/// Takes the refs of earlier versions away; the objects that they led to.
-pub(super) fn drop_refs() -> Vec<String> {
-    let form = "--format=delete %(refname)%0a%(objectname)";
-    let Ok(found) = output(&["for-each-ref", form, REFS], &[]) else {
-        return Vec::new();
-    };
-    let found = String::from_utf8_lossy(&found.stdout).into_owned();
-    let (deletes, objects): (Vec<&str>, Vec<&str>) =
-        found.lines().partition(|line| line.starts_with("delete "));
-    if !deletes.is_empty() {
-        let lines: String = deletes.iter().map(|line| format!("{line}\n")).collect();
-        let _ = output(&["update-ref", "--stdin"], lines.as_bytes());
-    }
-    objects.into_iter().map(str::to_owned).collect()
+    (names.len() - gone.len()) as u64
 }
 
 /// Those of these objects that are not here.

@@ -5,77 +5,41 @@ mod real;
 mod writing;
 
 use super::CODEX;
-use crate::error::Result;
 use crate::formats::shared::contract;
 use crate::formats::{
-    Action, BranchStart, Document, HideStep, Outgoing, Problem, SessionEnd, SessionStart, Sink,
-    Source, Step,
+    Action, Document, HideStep, Outgoing, Problem, SessionEnd, SessionStart, Step,
 };
 use crate::model::{Message, Role, Settings, Span};
 
-/// Keeps all that an importer tells.
-#[derive(Debug, Default, PartialEq)]
+/// What an importer tells of a rollout: one session, without branches.
+#[derive(Debug, PartialEq)]
 pub(super) struct Collected {
-    pub sessions: Vec<SessionStart>,
+    pub start: SessionStart,
     pub steps: Vec<Step>,
-    pub ends: Vec<SessionEnd>,
+    pub end: SessionEnd,
     pub problems: Vec<Problem>,
-}
-
-impl Sink for Collected {
-    fn session(&mut self, session: SessionStart) -> Result<()> {
-        assert!(self.steps.is_empty(), "the session is told first");
-        self.sessions.push(session);
-        Ok(())
-    }
-
-    fn branch(&mut self, branch: BranchStart) -> Result<()> {
-        panic!("a rollout has no branches: {branch:?}");
-    }
-
-    fn step(&mut self, step: Step) -> Result<()> {
-        assert_eq!(self.sessions.len(), 1);
-        self.steps.push(step);
-        Ok(())
-    }
-
-    fn end(&mut self, end: SessionEnd) -> Result<()> {
-        self.ends.push(end);
-        Ok(())
-    }
-
-    fn problem(&mut self, problem: Problem) -> Result<()> {
-        self.problems.push(problem);
-        Ok(())
-    }
 }
 
 impl Collected {
     fn of(bytes: &[u8]) -> Self {
-        let mut collected = Self::default();
-        let source = Source {
-            stem: "stem",
-            ..Source::of(&bytes, &mut collected)
-        };
-        (CODEX.read)(source).expect("bytes can be read");
-        assert_eq!((collected.sessions.len(), collected.ends.len()), (1, 1));
-        collected
+        let mut told = contract::read(&CODEX, bytes);
+        assert_eq!(told.sessions.len(), 1);
+        let session = told.sessions.remove(0);
+        assert!(session.branches.is_empty());
+        Self {
+            start: session.start,
+            steps: session.steps,
+            end: session.end,
+            problems: told.problems,
+        }
     }
 
     fn messages(&self) -> Vec<&Message> {
-        let appends = self.steps.iter().filter_map(|step| match &step.action {
-            Action::Append(message) => Some(message),
-            Action::Hide(_) => None,
-        });
-        appends.collect()
+        self.steps.iter().filter_map(Step::message).collect()
     }
 
     fn hides(&self) -> Vec<&HideStep> {
-        let hides = self.steps.iter().filter_map(|step| match &step.action {
-            Action::Append(_) => None,
-            Action::Hide(hide) => Some(hide),
-        });
-        hides.collect()
+        contract::hides(&self.steps)
     }
 }
 

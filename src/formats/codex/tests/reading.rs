@@ -97,7 +97,7 @@ fn nothing_is_taken_twice_and_a_reply_is_one_message() {
 fn a_step_knows_its_records_time_settings_and_count() {
     let bytes = data("plain.jsonl");
     let collected = Collected::of(&bytes);
-    assert_eq!(collected.sessions[0].forked_from, None);
+    assert_eq!(collected.start.forked_from, None);
     let reply = &collected.steps[4];
     assert_eq!(reply.time, Millis::parse("2026-03-01T10:00:07.000Z"));
     let usage = |input_tokens, output_tokens| Some(Usage::new(input_tokens, output_tokens));
@@ -123,7 +123,7 @@ fn a_step_knows_its_records_time_settings_and_count() {
     assert_eq!(settings(3)["reasoning_effort"], r#""high""#);
     assert_eq!(settings(10).len(), 1);
     assert_eq!(settings(10)["model"], r#""gpt-5.5-mini""#);
-    let end = &collected.ends[0];
+    let end = &collected.end;
     assert_eq!(end.title.as_deref(), Some("Flour"));
     assert_eq!(end.cwd.as_deref(), Some("/home/ana/bakery"));
     assert_eq!(end.absent, ["tool definitions"]);
@@ -156,7 +156,7 @@ fn rare_items_keep_their_text() {
     assert!(messages[9].parts.is_empty());
     let url = MediaSource::Url("https://example.org/a.png".into());
     assert!(matches!(&messages[0].parts[1], Part::Image(media) if media.source == url));
-    let end = &collected.ends[0];
+    let end = &collected.end;
     assert_eq!(end.absent, ["system prompt", "tool definitions"]);
     assert_eq!(end.opaque_blocks["hologram"], 1);
     assert_eq!(end.other_records["response_item/ghost_snapshot"], 1);
@@ -267,7 +267,7 @@ fn what_a_compaction_cost_is_counted_beside_the_replies() {
     let replies = collected.steps.iter().filter_map(|step| step.usage);
     let inputs: Vec<u64> = replies.map(|usage| usage.input_tokens).collect();
     assert_eq!(inputs, [100, 30]);
-    let stated = collected.ends[0].stated.clone().expect("the summary's");
+    let stated = collected.end.stated.clone().expect("the summary's");
     let others = stated.beyond(|_| Usage::default());
     assert_eq!(others, [("m".to_owned(), Usage::new(70, 2).cached(4, 0))]);
 }
@@ -293,9 +293,9 @@ fn a_compaction_of_nothing_is_plain_messages() {
 fn a_fork_has_its_parents_content() {
     let parent = Collected::of(&data("plain.jsonl"));
     let fork = Collected::of(&data("fork.jsonl"));
-    let start = &fork.sessions[0];
+    let start = &fork.start;
     assert_eq!(start.id, "22222222-2222-7222-8222-222222222222");
-    assert_eq!(start.forked_from, Some(parent.sessions[0].id.clone()));
+    assert_eq!(start.forked_from, Some(parent.start.id.clone()));
     for (a, b) in parent.steps.iter().zip(&fork.steps).take(10) {
         assert_eq!((&a.action, &a.settings), (&b.action, &b.settings));
         assert_ne!(a.time, b.time);
@@ -307,21 +307,18 @@ fn a_fork_has_its_parents_content() {
 fn a_session_opened_twice_is_one() {
     let collected = Collected::of(&data("twice-opened.jsonl"));
     assert_eq!(roles(&collected), "suaua");
-    assert_eq!(collected.ends[0].other_records["session_meta"], 1);
+    assert_eq!(collected.end.other_records["session_meta"], 1);
 }
 
 #[test]
 fn the_layout_without_envelopes_is_read() {
     let bytes = data("legacy.jsonl");
     let collected = Collected::of(&bytes);
-    assert_eq!(
-        collected.sessions[0].id,
-        "33333333-3333-4333-8333-333333333333"
-    );
+    assert_eq!(collected.start.id, "33333333-3333-4333-8333-333333333333");
     assert_eq!(roles(&collected), "suuata");
     assert_eq!(collected.problems, []);
     assert!(collected.steps.iter().all(|step| step.time.is_none()));
-    assert_eq!(collected.ends[0].other_records["state"], 3);
+    assert_eq!(collected.end.other_records["state"], 3);
     let record = slice(&bytes, collected.steps[5].records[0]);
     assert!(record.starts_with('{') && record.ends_with('}'));
 }
@@ -348,7 +345,7 @@ fn damage_costs_only_itself() {
         .collect();
     let expected = [(4, true), (5, false), (6, false), (9, false), (11, true)];
     assert_eq!(problems, expected);
-    assert_eq!(collected.ends[0].lone_surrogates, 1);
+    assert_eq!(collected.end.lone_surrogates, 1);
     for span in collected.steps.iter().flat_map(|step| &step.records) {
         let range = span.offset as usize..(span.offset + span.len) as usize;
         assert!(bytes[range.clone()].starts_with(b"{\"timestamp\""));
@@ -359,10 +356,7 @@ fn damage_costs_only_itself() {
 #[test]
 fn nothing_and_nonsense_are_no_messages() {
     let empty = Collected::of(b"");
-    assert_eq!(
-        (empty.sessions[0].id.as_str(), empty.steps.len()),
-        ("stem", 0)
-    );
+    assert_eq!((empty.start.id.as_str(), empty.steps.len()), ("stem", 0));
     let nonsense = Collected::of(b"\n\n7\n[]\n{\"a\":1}\n{\"type\":5}\n\"\n");
     assert_eq!(nonsense.steps, []);
     assert!(!nonsense.problems.is_empty());

@@ -108,7 +108,7 @@ fn every_item_is_behind_one_step() {
                 || value.get("payload").is_none() && value["type"].is_string()
         });
         assert_eq!(items, expected.count(), "{name}");
-        let others: u64 = collected.ends[0].other_records.values().sum();
+        let others: u64 = collected.end.other_records.values().sum();
         let records = behind.len() as u64 + others;
         assert_eq!(records, values(&bytes).len() as u64, "{name}");
     }
@@ -140,7 +140,7 @@ fn growth_only_adds() {
             let before = Collected::of(&bytes[..cut]);
             let steps = finished(&before.steps);
             assert_eq!(steps, &whole.steps[..steps.len()], "{name} at {cut}");
-            assert_eq!(before.sessions, whole.sessions, "{name} at {cut}");
+            assert_eq!(before.start, whole.start, "{name} at {cut}");
         }
     }
     let by_name: HashMap<_, _> = files.iter().map(|(n, b)| (n.as_str(), b)).collect();
@@ -166,10 +166,7 @@ fn a_fork_shares_its_parents_prefix() {
         return;
     };
     let (parent, fork) = (Collected::of(parent), Collected::of(fork));
-    assert_eq!(
-        fork.sessions[0].forked_from,
-        Some(parent.sessions[0].id.clone())
-    );
+    assert_eq!(fork.start.forked_from, Some(parent.start.id.clone()));
     let pairs = parent.steps.iter().zip(&fork.steps);
     let shared = pairs.take_while(|(a, b)| a.action == b.action && a.settings == b.settings);
     let shared = shared.count();

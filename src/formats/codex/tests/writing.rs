@@ -170,7 +170,7 @@ fn a_new_file_is_one_that_the_tool_lists() {
     assert_eq!(lines[2]["payload"]["model"], "gpt-5.5");
     assert_eq!(export(&messages, &document).0, text, "the same bytes twice");
     let again = Collected::of(text.as_bytes());
-    assert_eq!(again.ends[0].title.as_deref(), Some("A title"));
+    assert_eq!(again.end.title.as_deref(), Some("A title"));
 }
 
 #[test]
