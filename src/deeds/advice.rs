@@ -367,10 +367,7 @@ fn on_input(what: &str, detail: &str) -> Option<String> {
             if names.clone().any(|name| name == typed) {
                 let written = FORMATS.iter().filter(|format| format.writer().is_ok());
                 let written: Vec<&str> = written.map(|format| format.name).collect();
-                return Some(format!(
-                    "--format takes one that is written: {}",
-                    written.join(", ")
-                ));
+                return Some(format!("these are written: {}", written.join(", ")));
             }
             match nearest(typed, &mut names) {
                 Some(name) => format!("did you mean {name}?"),

@@ -7,8 +7,11 @@ use super::index::Record;
 use super::{CAME_BACK, PROVIDER, SUMMED_UP};
 use crate::formats::shared::parts;
 use crate::model::{Media, MediaSource, Message, Part, Role, Usage};
-use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, is_true, string, text_at, word};
+use crate::wire::{Notes, gemini};
+
+/// What the names of Google's interfaces begin with.
+const GOOGLE: &str = "google-";
 
 /// What is sent of an entry.
 #[derive(Debug)]
@@ -32,6 +35,8 @@ lazy! {
     struct Block {
         r#type, text, thinking, thinking_signature = "thinkingSignature", redacted, id, name, arguments,
         data, mime_type = "mimeType",
+        /// What Gemini's models gave with a text or a call.
+        text_signature = "textSignature", thought_signature = "thoughtSignature",
     }
 }
 
@@ -180,9 +185,19 @@ fn content(raw: Raw<'_>, api: &str, notes: &mut Notes) -> Result<Vec<Part>, Stri
     let parts = blocks.into_iter().map(|raw| {
         let block = serde_json::from_str::<Block<'_>>(raw.get());
         let block = block.map_err(|error| format!("its content: {error}"))?;
-        Ok(part(&block, raw, api, notes))
+        Ok([signature(&block, api), Some(part(&block, raw, api, notes))])
     });
-    parts.collect()
+    let parts: Result<Vec<_>, String> = parts.collect();
+    Ok(parts?.into_iter().flatten().flatten().collect())
+}
+
+/// The signature that a model of Gemini's gave with a text or a call: it stands before that.
+fn signature(block: &Block<'_>, api: &str) -> Option<Part> {
+    let given = block.thought_signature.or(block.text_signature);
+    api.starts_with(GOOGLE)
+        .then(|| parts::said(given))
+        .flatten()
+        .map(parts::seal)
 }
 
 fn part(block: &Block<'_>, raw: &RawValue, api: &str, notes: &mut Notes) -> Part {
@@ -221,6 +236,7 @@ fn thinking(block: &Block<'_>, api: &str) -> Part {
     let (provider, signature) = match api {
         "anthropic-messages" if is_true(block.redacted) => return parts::redacted(&signature),
         "anthropic-messages" => ("anthropic", Some(signature)),
+        api if api.starts_with(GOOGLE) => (gemini::PROVIDER, Some(signature)),
         // There the whole item of the response stands in its place.
         api if api.contains("responses") => ("openai", text_at(&signature, "encrypted_content")),
         _ => (PROVIDER, Some(signature)),

@@ -16,6 +16,7 @@ use crate::formats::shared::remarks::{FOREIGN, Remarks, SYSTEM};
 use crate::formats::shared::{verbatim, writing};
 use crate::formats::{Document, Export, Outgoing};
 use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Usage};
+use crate::wire::gemini;
 use crate::wire::json::{Object, array, quoted, text_at};
 
 /// The version of the files that are written: of a tree, with custom messages.
@@ -300,9 +301,19 @@ impl Writer<'_> {
     fn block(&mut self, part: &Part) -> Option<String> {
         let block = match part {
             Part::Text { text } => Object::typed("text").string("text", text),
+            // What stands before a text or a call of Gemini's has no block of its own.
+            Part::Thinking {
+                text,
+                provider: Some(provider),
+                ..
+            } if text.is_empty() && provider == gemini::PROVIDER => {
+                self.remarks.add("a signature of Gemini's");
+                return None;
+            }
             Part::Thinking { text, .. } => {
                 let block = Object::typed("thinking").string("thinking", text);
-                let sealed = writing::seal(part, &["anthropic", PROVIDER], &mut self.remarks);
+                let known = ["anthropic", PROVIDER, gemini::PROVIDER];
+                let sealed = writing::seal(part, &known, &mut self.remarks);
                 block.optional("thinkingSignature", sealed)
             }
             Part::ToolCall {

@@ -282,6 +282,59 @@ fn an_items_id_is_no_part_of_its_calls() {
 }
 
 #[test]
+fn a_signature_of_geminis_stands_before_what_it_came_with() {
+    let blocks = json!([
+        {"type": "thinking", "thinking": "Hm.", "thinkingSignature": "dGhvdWdodA=="},
+        {"type": "text", "text": "I look.", "textSignature": "dGV4dA=="},
+        {"type": "toolCall", "id": "c", "name": "look", "arguments": {}, "thoughtSignature": "Y2FsbA=="},
+    ]);
+    let with = |api: &str| {
+        let more = json!({"api": api, "model": "gemini-3-pro"});
+        [
+            user("a", ""),
+            entry("b", "a", message("assistant", blocks.clone(), more)),
+        ]
+    };
+    let entries = with("google-generative-ai");
+    let told_of = told(&entries);
+    let parts = &told_of.sessions[0].messages()[1].parts;
+    let signatures: Vec<Option<(&str, &str)>> = parts
+        .iter()
+        .map(|part| match part {
+            Part::Thinking {
+                text,
+                signature: Some(signature),
+                provider: Some(provider),
+            } => {
+                assert_eq!(provider, "gemini");
+                Some((text.as_str(), signature.as_str()))
+            }
+            _ => None,
+        })
+        .collect();
+    let [thought, text, call] = ["dGhvdWdodA==", "dGV4dA==", "Y2FsbA=="];
+    assert_eq!(
+        signatures,
+        [
+            Some(("Hm.", thought)),
+            Some(("", text)),
+            None,
+            Some(("", call)),
+            None
+        ]
+    );
+    let (written, remarks) = export(
+        &outgoing(&file(&entries), &told_of.sessions[0]),
+        &document(true),
+    );
+    assert!(remarks.is_empty(), "{remarks:?}");
+    assert_eq!(values(&written)[2]["message"], entries[1]["message"]);
+    // A text's signature of another provider's is the id of its item.
+    let told = told(&with("openai-responses"));
+    assert_eq!(told.sessions[0].messages()[1].parts.len(), 3);
+}
+
+#[test]
 fn a_new_session_has_the_prompt_as_the_tool_said_it() {
     let change = json!({"sections": {"preamble": "You bake."}});
     let entries = [
