@@ -363,8 +363,13 @@ fn on_input(what: &str, detail: &str) -> Option<String> {
     Some(match what {
         "format" => {
             let typed = detail.split('\'').nth(1).unwrap_or_default();
-            let names = FORMATS.iter().map(|format| format.name);
-            match nearest(typed, names) {
+            let mut names = FORMATS.iter().map(|format| format.name);
+            if names.clone().any(|name| name == typed) {
+                let written = FORMATS.iter().filter(|format| format.writer().is_ok());
+                let written: Vec<&str> = written.map(|format| format.name).collect();
+                return Some(format!("these are written: {}", written.join(", ")));
+            }
+            match nearest(typed, &mut names) {
                 Some(name) => format!("did you mean {name}?"),
                 None => known_formats(),
             }

@@ -159,8 +159,9 @@ impl Repo {
         Ok(replies)
     }
 
-    /// The replies on the path to a commit, and those of the sub-agents of its session. Of agents that are sessions of
-    /// their own those whose branches stand below its branch: no files are read to find others.
+    /// The replies on the path to a commit, and those of the sub-agents of its session: of agents that are sessions of
+    /// their own those whose branches stand below its branch, and those whose files name it. Where files of its client may do
+    /// so, the beginning of each is read that was not read before.
     ///
     /// # Errors
     ///
@@ -170,7 +171,11 @@ impl Repo {
         let session = path::session_of(&*view, tip)?.map(|(name, _)| name);
         let mut paths = vec![(session.clone(), *tip)];
         if let Some(session) = session {
-            let mut sessions = Starters::of(&*view)?.started_by(&session);
+            let mut starters = Starters::of(&*view)?;
+            starters.read_like(&session, &*view, |copies| {
+                PathReader::of(&*view, prices, copies).map(drop)
+            })?;
+            let mut sessions = starters.started_by(&session);
             for agent in &sessions {
                 paths.extend(load::tip(&*view, agent)?.map(|tip| (Some(agent.clone()), tip)));
             }
@@ -310,19 +315,24 @@ impl<'v> Billed<'v> {
     fn add_reply(&mut self, reply: BilledReply) -> Result<()> {
         let (at, copies) = self.known.place(&reply)?;
         self.by_commit.insert(reply.commit, at);
-        for copy in copies {
-            // Both are copies of this one; each was met before.
+        let is_new = at == self.replies.len();
+        if is_new {
+            self.replies.push(reply.clone());
+        }
+        for [copy, original] in copies {
+            // Each was met before.
             let other = self.replies[copy].clone();
-            if self.is_made_by(other.session.as_ref(), at)? {
-                self.replies[at] = other;
-            }
-            self.copies.insert(copy, at);
+            self.take(other, original)?;
+            self.copies.insert(copy, original);
         }
-        if at == self.replies.len() {
-            self.replies.push(reply);
-            return Ok(());
+        if !is_new {
+            self.take(reply, at)?;
         }
-        let mut other = reply;
+        Ok(())
+    }
+
+    /// Takes a copy of a reply that was met: whichever is the original stays, with what either tells.
+    fn take(&mut self, mut other: BilledReply, at: usize) -> Result<()> {
         if self.is_made_by(other.session.as_ref(), at)? {
             std::mem::swap(&mut self.replies[at], &mut other);
         }

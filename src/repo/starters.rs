@@ -8,6 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::error::Result;
+use crate::formats::Format;
 use crate::model::RefName;
 use crate::repo::copies::Copies;
 use crate::repo::load;
@@ -68,6 +69,29 @@ impl Starters {
             }
         }
         Ok(())
+    }
+
+    /// The same of all sessions of the client that had this one, if its files say so. `prepare` tells what was read of files
+    /// before.
+    pub(crate) fn read_like(
+        &mut self,
+        session: &RefName,
+        view: &dyn View,
+        prepare: impl FnOnce(&Copies<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let Some((tool, _)) = session.as_session() else {
+            return Ok(());
+        };
+        let home = Format::named(tool).ok().and_then(|it| it.home.as_ref());
+        if !home.is_some_and(|home| home.names_starters) {
+            return Ok(());
+        }
+        let copies = Copies::of(view);
+        prepare(&copies)?;
+        let sessions = view.sessions()?;
+        let names = sessions.iter().map(|(name, _)| name);
+        let is_like = |name: &&RefName| name.as_session().is_some_and(|(of, _)| of == tool);
+        self.read(names.filter(is_like), (view, &copies))
     }
 
     /// The session that somebody began, of which an agent started this one or another agent did; none where nobody's

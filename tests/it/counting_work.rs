@@ -219,6 +219,9 @@ fn a_sub_agent_counts_with_the_session_that_started_it_and_asks_nothing() {
         assert_eq!(column(&["cost", "--by", "agent"], 1), ["1", "1", "1", "3"]);
         assert_eq!(column(&["stats"], 2), ["1", "1"], "{order:?}");
         assert_eq!(column(&["stats"], 3), ["3", "3"], "{order:?}");
+        sandbox.ok(&["branch", "look", &format!("codex/{PARENT}")]);
+        let told = sandbox.ok(&["--on", "look", "status", "-v"]);
+        assert!(told.contains(" for 3 replies\n"), "{order:?}: {told}");
     }
 }
 

@@ -79,6 +79,26 @@ fn a_message_on_top_of_a_sub_agents_file_is_the_sub_agents() {
 }
 
 #[test]
+fn a_form_that_is_read_and_not_written_is_answered_with_those_that_are_written() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("wire.jsonl", fixture("kimi/plain.jsonl"));
+    sandbox.ok(&["import", "wire.jsonl"]);
+    // Until something is new, the file's own bytes are given.
+    sandbox.ok(&["commit", "-r", "user", "-m", "And the barrels?"]);
+    let told = sandbox.tract(&["export"]);
+    let hint = told.lines().find(|line| line.starts_with("hint: "));
+    let (_, names) = hint
+        .and_then(|hint| hint.split_once("are written: "))
+        .expect("a list");
+    let names: Vec<&str> = names.split(", ").collect();
+    assert!(!names.contains(&"kimi"), "{told}");
+    assert!(names.len() > 5, "{told}");
+    for name in names.iter().filter(|name| !name.ends_with("stream")) {
+        sandbox.ok(&["export", "--format", name, "-o", &format!("{name}.out")]);
+    }
+}
+
+#[test]
 fn a_sub_agent_that_its_parents_file_mirrors_is_written_as_a_file_of_its_own() {
     let sandbox = Sandbox::empty();
     sandbox.write("parent.jsonl", fixture("claude-code/agent-progress.jsonl"));

@@ -245,6 +245,9 @@ impl<'s> Reader<'s> {
         let start = &self.teller.start;
         let base = start.descent.base.clone();
         self.id.clone_from(&start.id);
+        // A record before its first message may have named its own thread.
+        let own = &self.id;
+        self.teller.end.started.retain(|thread| thread != own);
         self.teller.open()?;
         if let Some(base) = base {
             self.begin_with(&base)?;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::system;
 use crate::error::Result;
 use crate::formats::shared::parts::{said, time};
 use crate::formats::shared::records::{self, LineReader, each_line_from};
@@ -36,6 +37,12 @@ lazy! {
         target_id = "targetId", append_parent_id = "appendParentId", append_mode = "appendMode",
         /// Of a header, where its row says which session's agent started it.
         spawned_by = "spawnedBy",
+        /// Of a compaction: the prompt and the tools that hold behind it.
+        system_message = "systemMessage",
+        /// Of an edit: what is sent in place of an entry.
+        replacement,
+        /// Of a request that is no reply.
+        model, usage,
     }
 }
 
@@ -83,6 +90,12 @@ pub(super) fn copied_from(record: &str) -> Option<String> {
 pub(super) enum Kind {
     /// It says something.
     Message,
+    /// It says the prompt, or what changes of it and of the tools.
+    System,
+    /// Another entry is sent otherwise from here on, or not.
+    Edit(Option<u32>),
+    /// A request that is no reply was counted.
+    Usage,
     /// It sums up what stands before it on its way, but for what stands from this entry on.
     Compaction(Option<u32>),
     /// The session begins anew, but for what stands from this entry on.
@@ -239,7 +252,14 @@ impl LineReader for Reader<'_> {
         };
         index.is_one_way &= parent == here.checked_sub(1) && !is_side;
         let kind = match &*kind {
+            "message" if system::of(None, record.message).is_some() => Kind::System,
             "message" | "custom_message" | "branch_summary" => Kind::Message,
+            "usage" => Kind::Usage,
+            "context_edit" => {
+                index.is_one_way = false;
+                let target = word(record.target_id);
+                Kind::Edit(target.and_then(|id| index.by_id.get(&*id).copied()))
+            }
             "compaction" | "reset" => {
                 index.is_one_way = false;
                 let by_id = word(record.first_kept_entry_id);
@@ -269,7 +289,10 @@ impl LineReader for Reader<'_> {
             }
             _ => Kind::Other,
         };
-        if matches!(kind, Kind::Model | Kind::Other) {
+        if matches!(
+            kind,
+            Kind::Model | Kind::Other | Kind::Edit(_) | Kind::Usage
+        ) {
             index.end.other(word(record.r#type).unwrap_or_default());
         }
         if let Kind::Reset(_) = kind {

@@ -7,8 +7,11 @@ use super::index::Record;
 use super::{CAME_BACK, PROVIDER, SUMMED_UP};
 use crate::formats::shared::parts;
 use crate::model::{Media, MediaSource, Message, Part, Role, Usage};
-use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, is_true, string, text_at, word};
+use crate::wire::{Notes, gemini};
+
+/// What the names of Google's interfaces begin with.
+const GOOGLE: &str = "google-";
 
 /// What is sent of an entry.
 #[derive(Debug)]
@@ -32,17 +35,24 @@ lazy! {
     struct Block {
         r#type, text, thinking, thinking_signature = "thinkingSignature", redacted, id, name, arguments,
         data, mime_type = "mimeType",
+        /// What Gemini's models gave with a text or a call.
+        text_signature = "textSignature", thought_signature = "thoughtSignature",
     }
 }
 
-/// What is sent of an entry: nothing, or a message.
-pub(super) fn said(record: &Record<'_>, notes: &mut Notes) -> Result<Option<Said>, String> {
+/// What is sent of an entry, with a content in place of its own where an edit says one: nothing, or a message.
+pub(super) fn said(
+    record: &Record<'_>,
+    edit: Raw<'_>,
+    notes: &mut Notes,
+) -> Result<Option<Said>, String> {
     let said = match word(record.r#type).as_deref() {
         Some("message") => {
-            let inner = decode::<Inner<'_>>(record.message).ok_or("a message that is none")?;
+            let mut inner = decode::<Inner<'_>>(record.message).ok_or("a message that is none")?;
+            inner.content = edit.or(inner.content);
             inner.said(notes)?
         }
-        Some("custom_message") => Some(user(content(record.content, "", notes)?)),
+        Some("custom_message") => Some(user(content(edit.or(record.content), "", notes)?)),
         // One that says nothing is not sent.
         Some("branch_summary") => {
             parts::said(record.summary).map(|summary| within(&summary, CAME_BACK))
@@ -57,12 +67,19 @@ pub(super) fn said(record: &Record<'_>, notes: &mut Notes) -> Result<Option<Said
     Ok(said)
 }
 
-/// What was counted for a reply that is not sent again, for it was broken off, and its model, where it says one.
-pub(super) fn broken_off(record: &Record<'_>) -> Option<(Option<String>, Usage)> {
-    let inner = decode::<Inner<'_>>(record.message)?;
-    let is_reply = word(inner.role).as_deref() == Some("assistant");
-    let counted = usage(inner.usage).filter(|usage| is_reply && *usage != Usage::default())?;
-    Some((string(inner.model), counted))
+/// What was counted with an entry that is no reply that is sent again, and its model, where it says one: a reply that
+/// was broken off, a summary, what a tool asked models for, a request on the side.
+pub(super) fn counted(record: &Record<'_>) -> Option<(Option<String>, Usage)> {
+    let inner = decode::<Inner<'_>>(record.message).unwrap_or_default();
+    let model = string(inner.model.or(record.model));
+    let counted = usage(inner.usage.or(record.usage))?;
+    (counted != Usage::default()).then_some((model, counted))
+}
+
+/// The content that an edit puts in place of another; none where the entry is not sent.
+pub(super) fn replacement<'a>(record: &Record<'a>) -> Raw<'a> {
+    lazy! { struct Replacement { content } }
+    decode::<Replacement<'_>>(record.replacement)?.content
 }
 
 fn user(parts: Vec<Part>) -> Said {
@@ -105,7 +122,7 @@ impl Inner<'_> {
             }
             "toolResult" => {
                 let content = content(self.content, "", notes)?;
-                let call = string(self.tool_call_id);
+                let call = call_id(self.tool_call_id);
                 let result = parts::result(call, content, is_true(self.is_error));
                 of(Role::Tool, vec![result])
             }
@@ -168,9 +185,19 @@ fn content(raw: Raw<'_>, api: &str, notes: &mut Notes) -> Result<Vec<Part>, Stri
     let parts = blocks.into_iter().map(|raw| {
         let block = serde_json::from_str::<Block<'_>>(raw.get());
         let block = block.map_err(|error| format!("its content: {error}"))?;
-        Ok(part(&block, raw, api, notes))
+        Ok([signature(&block, api), Some(part(&block, raw, api, notes))])
     });
-    parts.collect()
+    let parts: Result<Vec<_>, String> = parts.collect();
+    Ok(parts?.into_iter().flatten().flatten().collect())
+}
+
+/// The signature that a model of Gemini's gave with a text or a call: it stands before that.
+fn signature(block: &Block<'_>, api: &str) -> Option<Part> {
+    let given = block.thought_signature.or(block.text_signature);
+    api.starts_with(GOOGLE)
+        .then(|| parts::said(given))
+        .flatten()
+        .map(parts::seal)
 }
 
 fn part(block: &Block<'_>, raw: &RawValue, api: &str, notes: &mut Notes) -> Part {
@@ -180,7 +207,7 @@ fn part(block: &Block<'_>, raw: &RawValue, api: &str, notes: &mut Notes) -> Part
         Some("thinking") => thinking(block, api),
         Some("toolCall") => {
             let arguments = block.arguments.map(|raw| raw.get().to_owned());
-            parts::call(string(block.id), string(block.name), arguments)
+            parts::call(call_id(block.id), string(block.name), arguments)
         }
         Some("image") => {
             let source = MediaSource::Base64(text_of(block.data));
@@ -193,6 +220,13 @@ fn part(block: &Block<'_>, raw: &RawValue, api: &str, notes: &mut Notes) -> Part
     }
 }
 
+/// A call's id. Behind a `|` stands the id of its item in OpenAI's form, which is not sent as part of it.
+fn call_id(raw: Raw<'_>) -> Option<String> {
+    let id = string(raw)?;
+    let call = id.split('|').next().filter(|call| !call.is_empty());
+    Some(call.unwrap_or(&id).to_owned())
+}
+
 /// Reasoning, with what its provider needs to take it back.
 fn thinking(block: &Block<'_>, api: &str) -> Part {
     let text = string(block.thinking).unwrap_or_default();
@@ -202,6 +236,7 @@ fn thinking(block: &Block<'_>, api: &str) -> Part {
     let (provider, signature) = match api {
         "anthropic-messages" if is_true(block.redacted) => return parts::redacted(&signature),
         "anthropic-messages" => ("anthropic", Some(signature)),
+        api if api.starts_with(GOOGLE) => (gemini::PROVIDER, Some(signature)),
         // There the whole item of the response stands in its place.
         api if api.contains("responses") => ("openai", text_at(&signature, "encrypted_content")),
         _ => (PROVIDER, Some(signature)),

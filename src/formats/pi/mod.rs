@@ -12,13 +12,15 @@
 //! # Source
 //!
 //! `packages/coding-agent/src/core/session-manager.ts` and `messages.ts`, and `packages/ai` of
-//! <https://github.com/badlogic/pi-mono>; `src/config/sessions/transcript-{tree,payload}.ts` of
+//! <https://github.com/earendil-works/pi> (before 1.0 <https://github.com/badlogic/pi-mono>); `src/config/sessions/transcript-{tree,payload}.ts` of
 //! <https://github.com/openclaw/openclaw>.
 
+mod hides;
 mod index;
 mod message;
 mod read;
 mod rows;
+mod system;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -44,7 +46,7 @@ const CAME_BACK: [&str; 2] = [
 pub static PI: Format = Format {
     copied_from: index::copied_from,
     tools: &["pi"],
-    seen: "all three versions of its files; with its requests 0.73.1",
+    seen: "all three versions of its files; with its requests 0.73.1 and 1.6.0",
     sniff: |head| {
         head.first(|record| {
             let opens = record.is("type", "session") && record.has("id") && record.has("cwd");

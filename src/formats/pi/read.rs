@@ -4,15 +4,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::index::{Index, Kind, Record};
-use super::message::{Said, broken_off, said};
+use super::message::{Said, counted, said};
+use super::system;
 use crate::error::Result;
 use crate::formats::shared::continuation::Plain;
 use crate::formats::shared::parts;
 use crate::formats::shared::teller::Teller;
-use crate::formats::{
-    Action, Cover, HideStep, Input, Midway, Source, Step, StepEntry, StepId, again,
-};
-use crate::model::{HideKind, Message, Millis, StatedUsage};
+use crate::formats::{Input, Midway, Source, Step, StepEntry, StepId, again};
+use crate::model::{Message, Millis, Role, StatedUsage, depth};
 use crate::wire::json::{quoted, string};
 
 /// Reads a session.
@@ -38,41 +37,53 @@ pub(super) fn go_on(source: Source<'_>, from: Midway<'_>) -> Result<bool> {
     if !index.is_one_way || index.start.is_some() {
         return Ok(false);
     }
-    let model = from.settings.get("model").map(|model| Rc::from(&**model));
+    let before = SETTINGS.map(|key| from.settings.get(key).map(|it| Rc::from(&**it)));
     let teller = Teller::of(from.id, &[], &mut found);
-    Reader::new(index, source.input, model, teller).tell()?;
+    Reader::new(index, source.input, Some(before), teller).tell()?;
     Ok(found.is_plain)
 }
 
+/// The settings that change on a way, and where each stands among those in force.
+const SETTINGS: [&str; 2] = ["model", "tools"];
+const MODEL: usize = 0;
+const TOOLS: usize = 1;
+
+/// Settings as JSON.
+type InForce = [Option<Rc<str>>; 2];
+
 /// What is known of an entry once it was told.
 #[derive(Clone, Default)]
-struct Told {
-    is_done: bool,
+pub(super) struct Told {
+    pub(super) is_done: bool,
     /// The entry of the conversation that it made.
-    made: Option<StepEntry>,
+    pub(super) made: Option<StepEntry>,
     /// The last step up to it.
-    last: Option<StepId>,
-    /// The model in force behind it, as JSON, and the one that the last step up to it brought.
-    model: Option<Rc<str>>,
-    brought: Option<Rc<str>>,
+    pub(super) last: Option<StepId>,
+    /// The settings in force behind it, and those that the steps up to it brought.
+    pub(super) settings: InForce,
+    pub(super) brought: InForce,
+    /// The message that the conversation begins with, where that is a prompt, and its text.
+    pub(super) system: Option<(StepEntry, Rc<str>)>,
+    /// The entries on its way that are sent otherwise than they were said: by which edit, and as what, if they are.
+    pub(super) edits: Rc<HashMap<u32, (u32, Option<StepEntry>)>>,
     /// The compaction on the way to it.
-    compaction: Option<u32>,
+    pub(super) compaction: Option<u32>,
     /// Of a compaction: the first entry that it keeps, if that is on its way.
-    first: Option<u32>,
+    pub(super) first: Option<u32>,
     /// Of a compaction: what of its tail stands as what it, or one before it, brought back.
-    back: Rc<HashMap<u32, StepEntry>>,
+    pub(super) back: Rc<HashMap<u32, StepEntry>>,
 }
 
-struct Reader<'a> {
-    index: Index,
-    input: &'a dyn Input,
-    teller: Teller<'a>,
+pub(super) struct Reader<'a> {
+    pub(super) index: Index,
+    pub(super) input: &'a dyn Input,
+    pub(super) teller: Teller<'a>,
     /// By entry.
-    told: Vec<Told>,
-    /// The model in force before the first entry.
-    model: Option<Rc<str>>,
-    /// What was counted for replies that are not sent again.
-    others: StatedUsage,
+    pub(super) told: Vec<Told>,
+    /// The settings in force before the first entry, where there is more before it.
+    pub(super) before: Option<InForce>,
+    /// What was counted for requests that no reply shows.
+    pub(super) others: StatedUsage,
 }
 
 /// What an entry says, and when.
@@ -82,7 +93,7 @@ impl<'a> Reader<'a> {
     fn new(
         mut index: Index,
         input: &'a dyn Input,
-        model: Option<Rc<str>>,
+        before: Option<InForce>,
         mut teller: Teller<'a>,
     ) -> Self {
         teller.start = index.start.take().unwrap_or(teller.start);
@@ -92,7 +103,7 @@ impl<'a> Reader<'a> {
             index,
             input,
             teller,
-            model,
+            before,
             others: StatedUsage::default(),
         }
     }
@@ -136,8 +147,8 @@ impl<'a> Reader<'a> {
                     ..before.clone()
                 },
                 None => Told {
-                    model: self.model.clone(),
-                    brought: self.model.clone(),
+                    settings: self.before.clone().unwrap_or_default(),
+                    brought: self.before.clone().unwrap_or_default(),
                     ..Told::default()
                 },
             };
@@ -147,7 +158,10 @@ impl<'a> Reader<'a> {
                 Kind::Compaction(first) | Kind::Reset(first) => {
                     self.compaction(at, first, &mut next)?
                 }
-                Kind::Model => next.model = self.index.models.get(&at).cloned(),
+                Kind::System => self.system(at, &mut next)?,
+                Kind::Edit(target) => self.edit(at, target, &mut next)?,
+                Kind::Usage => self.record(at, |reader, record| reader.count(record, &next))?,
+                Kind::Model => next.settings[MODEL] = self.index.models.get(&at).cloned(),
                 Kind::Other => {}
             }
             self.told[at as usize] = next;
@@ -155,171 +169,113 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What an entry says; what cannot be read was reported.
-    fn read(&mut self, at: u32) -> Result<Read> {
-        let entry = self.index.entries[at as usize];
-        let text = again(self.input, entry.span)?;
-        let record: Record<'_> = serde_json::from_str(&text).unwrap_or_default();
-        let found = match said(&record, &mut self.teller.notes) {
-            Ok(None) => {
-                if let Some((model, usage)) = broken_off(&record) {
-                    self.others.add_other(model.unwrap_or_default(), usage);
-                }
-                None
+    /// Gives an entry to somebody.
+    pub(super) fn record<T>(
+        &mut self,
+        at: u32,
+        each: impl FnOnce(&mut Self, &Record<'_>) -> T,
+    ) -> Result<T> {
+        let text = again(self.input, self.index.entries[at as usize].span)?;
+        let record = serde_json::from_str(&text).unwrap_or_default();
+        Ok(each(self, &record))
+    }
+
+    /// Counts a request that no reply shows; where it names no model, it is the one in force.
+    fn count(&mut self, record: &Record<'_>, next: &Told) {
+        if let Some((model, usage)) = counted(record) {
+            let in_force = || serde_json::from_str(next.settings[MODEL].as_deref()?).ok();
+            let model = model.or_else(in_force).unwrap_or_default();
+            self.others.add_other(model, usage);
+        }
+    }
+
+    /// What an entry says for the first time; what cannot be read was reported.
+    pub(super) fn read(&mut self, at: u32, next: &Told) -> Result<Read> {
+        let line = self.index.entries[at as usize].line;
+        let (found, time, kind) = self.record(at, |reader, record| {
+            let found = said(record, None, &mut reader.teller.notes);
+            if !matches!(&found, Ok(Some(said)) if said.usage.is_some()) {
+                reader.count(record, next);
             }
+            (found, parts::time(record.timestamp), string(record.r#type))
+        })?;
+        let found = match found {
             Ok(found) => found,
             Err(reason) => {
-                self.teller.problem_on(entry.line, reason)?;
+                self.teller.problem_on(line, reason)?;
                 None
             }
         };
-        Ok((found, parts::time(record.timestamp), string(record.r#type)))
+        Ok((found, time, kind))
     }
 
     fn message(&mut self, at: u32, next: &mut Told) -> Result<()> {
-        let (found, time, kind) = self.read(at)?;
+        let (found, time, kind) = self.read(at, next)?;
         let Some(said) = found else {
             let kind = kind.unwrap_or_default();
             self.teller.end.other(format!("{kind} (not sent)"));
             return Ok(());
         };
         if let Some(model) = said.model {
-            next.model = Some(quoted(&model).into());
+            next.settings[MODEL] = Some(quoted(&model).into());
         }
-        let model = next.model.clone().filter(|_| next.model != next.brought);
-        next.brought = model.clone().or(next.brought.take());
         let step = Step::append(said.message, self.index.entries[at as usize].span)
             .at(time)
-            .by_model(model.map(|model| (*model).to_owned()))
             .counted(said.usage);
         next.made = Some(self.step(step, next)?);
         Ok(())
     }
 
-    fn step(&mut self, step: Step, next: &mut Told) -> Result<StepEntry> {
-        let made = self.teller.next_step();
-        self.teller.follow(step, &mut next.last)?;
-        Ok(made.entry())
-    }
-
-    /// How an entry on the way is sent behind the compaction before it, if it is.
-    fn standing(&self, at: u32, compaction: Option<u32>) -> Option<StepEntry> {
-        let told = &self.told[at as usize];
-        let Some(compaction) = compaction.filter(|compaction| *compaction > at) else {
-            return told.made;
-        };
-        let behind = &self.told[compaction as usize];
-        let is_kept = behind.first.is_some_and(|first| at >= first);
-        let back = behind.back.get(&at).copied();
-        back.or(told.made).filter(|_| is_kept)
-    }
-
-    /// Whether an entry says something that is sent.
-    fn is_said(&self, at: u32) -> bool {
-        let is_message = self.index.entries[at as usize].kind == Kind::Message;
-        is_message && self.told[at as usize].made.is_some()
-    }
-
-    /// The first and the last of what is sent before an entry of the way, behind the compaction before it.
-    fn ends_before(&self, at: u32, compaction: Option<u32>) -> Option<(StepEntry, StepEntry)> {
-        let mut ends: Option<(StepEntry, StepEntry)> = None;
-        let behind = compaction.map(|at| (at, &self.told[at as usize]));
-        let from = behind.map_or(0, |(at, behind)| behind.first.unwrap_or(at));
-        let mut next = self.index.entries[at as usize].parent;
-        while let Some(at) = next.filter(|at| *at >= from) {
-            let standing = self.standing(at, compaction);
-            if let Some(entry) = standing.filter(|_| self.is_said(at)) {
-                ends = Some((entry, ends.map_or(entry, |(_, last)| last)));
-            }
-            next = self.index.entries[at as usize].parent;
+    /// The prompt, or what changes of it, where it stands; and the tools from here on.
+    fn system(&mut self, at: u32, next: &mut Told) -> Result<()> {
+        let is_first = next.last.is_none() && self.before.is_none();
+        let before = next.settings[TOOLS].clone();
+        let (text, tools, time) = self.record(at, |_, record| {
+            let message = system::of(None, record.message);
+            let say = if is_first {
+                system::whole
+            } else {
+                system::change
+            };
+            let tools = message.and_then(|it| system::tools(before.as_deref(), it));
+            (message.map(say), tools, parts::time(record.timestamp))
+        })?;
+        let tools = tools.filter(|tools| depth::check_json("tools", tools, 1).is_ok());
+        if let Some(tools) = tools {
+            self.is_there("tool definitions");
+            next.settings[TOOLS] = Some(tools.into());
         }
-        let summary = behind.and_then(|(_, behind)| behind.made);
-        match summary {
-            Some(summary) => Some((summary, ends.map_or(summary, |(_, last)| last))),
-            None => ends,
-        }
-    }
-
-    /// Everything before it goes but a tail, before which its summary stands; a reset has none. What an earlier one had
-    /// hidden of that tail is said again.
-    fn compaction(&mut self, at: u32, first: Option<u32>, next: &mut Told) -> Result<()> {
-        let (found, time, _) = self.read(at)?;
-        let entry = self.index.entries[at as usize];
-        let is_reset = matches!(entry.kind, Kind::Reset(_));
-        if found.is_none() && !is_reset {
-            self.teller.end.other("compaction");
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
+            self.teller.end.other("message (not sent)");
             return Ok(());
-        }
-        let before = next.compaction.replace(at);
-        // A way's entries are in the file's order.
-        let tail = entry.parent.zip(first);
-        let tail = tail.map(|(last, first)| self.index.way(last, |at| at < first));
-        let tail = tail.filter(|tail| tail.first().copied() == first);
-        next.first = first.filter(|_| tail.is_some());
-        let tail = tail.into_iter().flatten().filter(|at| self.is_said(*at));
-        let standing = tail.map(|at| (at, self.standing(at, before)));
-        let (kept, lost): (Vec<_>, Vec<_>) = standing.partition(|(_, entry)| entry.is_some());
-        if next.last.is_none() {
-            if let Some(said) = found {
-                let step = Step::append(said.message, entry.span);
-                next.made = Some(self.step(step.at(time), next)?);
-            }
-            return Ok(());
-        }
-        let kept_first = kept.first().and_then(|(at, entry)| Some((*at, (*entry)?)));
-        let place = kept_first.map(|(_, entry)| entry);
-        let summary = found.map(|said| said.message);
-        let has_summary = summary.is_some();
-        let mut messages: Vec<Message> = summary.into_iter().collect();
-        for (at, _) in &lost {
-            let (found, ..) = self.read(*at)?;
-            messages.extend(found.map(|said| said.message));
-        }
-        // What stands from the first that is kept on stays, all of it.
-        let ends = self.ends_before(kept_first.map_or(at, |(at, _)| at), before);
-        let cover = match (kept_first, ends) {
-            (Some(_), Some((first, last))) => Cover::Range(first, last),
-            (Some(_), None) => Cover::Nothing,
-            // A reset of nothing is no step.
-            (None, None) if is_reset => Cover::Nothing,
-            (None, _) => Cover::Everything,
         };
-        if cover == Cover::Nothing && messages.is_empty() {
-            return Ok(());
+        self.is_there("system prompt");
+        let message = Message::text(Role::System, &*text);
+        let step = Step::append(message, self.index.entries[at as usize].span);
+        let made = self.step(step.at(time), next)?;
+        next.made = Some(made);
+        if is_first {
+            next.system = Some((made, text.into()));
         }
-        let kind = if is_reset {
-            HideKind::Clear
-        } else {
-            HideKind::Compaction
-        };
-        let replacements = messages.into_iter().map(|message| (place, message));
-        let hide = HideStep::of(kind, cover).putting(replacements.collect());
-        let step = Step::new(Action::Hide(hide), entry.span).at(time);
-        let made = self.step(step, next)?;
-        next.made = has_summary.then_some(made);
-        let lost: Vec<u32> = lost.into_iter().map(|(at, _)| at).collect();
-        let from = usize::from(has_summary);
-        let again = (from..).zip(lost);
-        let again = again.map(|(number, at)| (at, made.step.replacement(number)));
-        next.back = self.back(before, &kept, again.collect());
         Ok(())
     }
 
-    /// What of a compaction's tail stands as what it says `again`, or as what one before it brought back.
-    fn back(
-        &self,
-        before: Option<u32>,
-        kept: &[(u32, Option<StepEntry>)],
-        again: Vec<(u32, StepEntry)>,
-    ) -> Rc<HashMap<u32, StepEntry>> {
-        let known = before.map(|at| self.told[at as usize].back.clone());
-        let known = known.unwrap_or_default();
-        let of_kept = kept.iter().filter_map(|(at, _)| known.get_key_value(at));
-        // Many compactions that keep the same share it.
-        if again.is_empty() && of_kept.clone().count() == known.len() {
-            return known;
+    /// Notes that the file has this of what the model was sent.
+    fn is_there(&mut self, what: &str) {
+        self.teller.end.absent.retain(|it| !it.starts_with(what));
+    }
+
+    /// Tells of a step, with the settings that are new.
+    pub(super) fn step(&mut self, mut step: Step, next: &mut Told) -> Result<StepEntry> {
+        for (at, key) in SETTINGS.into_iter().enumerate() {
+            let value = next.settings[at].clone();
+            if let Some(value) = value.filter(|value| next.brought[at].as_ref() != Some(value)) {
+                step.settings.insert(key.to_owned(), (*value).to_owned());
+                next.brought[at] = Some(value);
+            }
         }
-        let of_kept = of_kept.map(|(at, entry)| (*at, *entry));
-        Rc::new(of_kept.chain(again).collect())
+        let made = self.teller.next_step();
+        self.teller.follow(step, &mut next.last)?;
+        Ok(made.entry())
     }
 }

@@ -1,5 +1,7 @@
 //! What a session says, which ways it holds, and what is written back.
 
+mod prompts;
+
 use serde_json::{Value, json};
 
 use super::{OPENCLAW, PI, SUMMED_UP};
@@ -188,7 +190,7 @@ fn a_compaction_keeps_its_tail_and_says_again_what_was_hidden_of_it() {
     // The extension's reaches back behind the first.
     assert_eq!(
         (covered(second), place(second)),
-        ([(7, None), (7, None)], (5, None))
+        ([(7, Some(0)), (7, Some(0))], (5, None))
     );
     let again = said(second);
     assert_eq!(again[1], "Twelve.");
@@ -197,7 +199,7 @@ fn a_compaction_keeps_its_tail_and_says_again_what_was_hidden_of_it() {
     // By then they stand as what the second put there.
     assert_eq!(
         (covered(third), place(third)),
-        ([(10, None), (10, None)], (10, Some(1)))
+        ([(10, Some(0)), (10, Some(0))], (10, Some(1)))
     );
     assert_eq!(third.replacements.len(), 1);
 }

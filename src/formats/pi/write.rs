@@ -7,14 +7,16 @@ use std::io::Write;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{PI, PROVIDER, SUMMED_UP};
+use super::index::Record;
+use super::{PI, PROVIDER, SUMMED_UP, system};
 use crate::error::Result;
 use crate::formats::shared::fields::Fields;
 use crate::formats::shared::records::write_line;
 use crate::formats::shared::remarks::{FOREIGN, Remarks, SYSTEM};
 use crate::formats::shared::{verbatim, writing};
 use crate::formats::{Document, Export, Outgoing};
-use crate::model::{Media, MediaSource, Millis, Part, Role, Usage};
+use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Usage};
+use crate::wire::gemini;
 use crate::wire::json::{Object, array, quoted, text_at};
 
 /// The version of the files that are written: of a tree, with custom messages.
@@ -189,12 +191,34 @@ impl Writer<'_> {
         }
         match message.role {
             Role::Assistant => self.reply(outgoing, old),
-            role if role.is_system() => {
-                self.remarks.add(SYSTEM);
-                Ok(())
-            }
+            role if role.is_system() => self.system(outgoing),
             _ => self.input(&message.parts, old),
         }
+    }
+
+    /// A prompt, or a change of it, as the tool said it. It makes its own where none is there.
+    fn system(&mut self, outgoing: &Outgoing) -> Result<()> {
+        for record in &outgoing.records {
+            let entry: Record<'_> = serde_json::from_str(record).unwrap_or_default();
+            let said = system::of(entry.system_message, entry.message);
+            let is_its = |it: &&RawValue| {
+                let texts = [system::whole(it), system::change(it)];
+                let mut said = texts
+                    .into_iter()
+                    .map(|text| Message::text(Role::System, text));
+                said.any(|message| message == outgoing.message)
+            };
+            let Some(said) = said.filter(is_its) else {
+                continue;
+            };
+            // A compaction says the one that holds behind it.
+            return match entry.system_message {
+                Some(_) => self.entry("message", None, &[("message", said.get())]),
+                None => self.untouched(std::slice::from_ref(record)),
+            };
+        }
+        self.remarks.add(SYSTEM);
+        Ok(())
     }
 
     /// Entries as they were; in a new session under new ids.
@@ -277,9 +301,19 @@ impl Writer<'_> {
     fn block(&mut self, part: &Part) -> Option<String> {
         let block = match part {
             Part::Text { text } => Object::typed("text").string("text", text),
+            // What stands before a text or a call of Gemini's has no block of its own.
+            Part::Thinking {
+                text,
+                provider: Some(provider),
+                ..
+            } if text.is_empty() && provider == gemini::PROVIDER => {
+                self.remarks.add("a signature of Gemini's");
+                return None;
+            }
             Part::Thinking { text, .. } => {
                 let block = Object::typed("thinking").string("thinking", text);
-                let sealed = writing::seal(part, &["anthropic", PROVIDER], &mut self.remarks);
+                let known = ["anthropic", PROVIDER, gemini::PROVIDER];
+                let sealed = writing::seal(part, &known, &mut self.remarks);
                 block.optional("thinkingSignature", sealed)
             }
             Part::ToolCall {

@@ -77,7 +77,8 @@ fn of_several<M: Copy + Eq + Hash>(
 
 /// The replies that were met, each known again by its copies: those that answer the same request, by its name. Where
 /// names are not known, those that say the same at the same moment, or for which the same was counted at that moment in
-/// another client's session, and, for some clients write another time into a copy, those of a session that says whose copy it is.
+/// another client's session or in one that shares such a reply, and, for some clients write another time into a copy, those
+/// of a session that says whose copy it is.
 pub(crate) struct KnownReplies<'v> {
     view: &'v dyn View,
     pub(super) copies: Copies<'v>,
@@ -85,6 +86,12 @@ pub(crate) struct KnownReplies<'v> {
     /// Those made at a moment: a copy may end in the middle of a reply.
     by_time: HashMap<Millis, Vec<BegunReply>>,
     requests: HashMap<CommitHash, Option<String>>,
+    /// Pairs of sessions that say the same at the same moment: one is a copy of the other.
+    alike: HashSet<[RefName; 2]>,
+    /// The moments of the replies of each session.
+    moments: HashMap<RefName, Vec<Millis>>,
+    /// Numbers that turned out to be copies, each with the one that it is a copy of.
+    merged: HashMap<usize, usize>,
     /// What replies that will be met have in common, where all of them are known.
     shared: Option<SharedMarks>,
     /// Each model with its tier, speed and region.
@@ -100,6 +107,9 @@ impl<'v> KnownReplies<'v> {
             by_body: HashMap::new(),
             by_time: HashMap::new(),
             requests: HashMap::new(),
+            alike: HashSet::new(),
+            moments: HashMap::new(),
+            merged: HashMap::new(),
             shared: None,
             ways: Vec::new(),
             count: 0,
@@ -151,10 +161,12 @@ impl<'v> KnownReplies<'v> {
         })
     }
 
-    /// The number of a reply among those that differ; a new one's is the next. Beside it the numbers of others that are
-    /// its copies, too: two forks say nothing of each other, and only their parent tells that they say the same.
-    pub(crate) fn place(&mut self, reply: &BilledReply) -> Result<(usize, Vec<usize>)> {
+    /// The number of a reply among those that differ; a new one's is the next. Beside it the numbers of others that turn
+    /// out to be copies, each with that of its original: two forks say nothing of each other, and only their parent tells
+    /// that they say the same.
+    pub(crate) fn place(&mut self, reply: &BilledReply) -> Result<(usize, Vec<[usize; 2]>)> {
         let (mut place, mut copies) = (None, Vec::new());
+        let mut alike = Vec::new();
         if self.shared.as_ref().is_some_and(|it| !it.has(reply)) {
             self.count += 1;
             return Ok((self.count - 1, copies));
@@ -175,13 +187,22 @@ impl<'v> KnownReplies<'v> {
                     },
                 };
                 if is_one {
-                    let first = *place.get_or_insert(met.at);
-                    if met.at != first {
-                        copies.push(std::mem::replace(&mut met.at, first));
+                    let at = self.original(met.at);
+                    let first = *place.get_or_insert(at);
+                    met.at = first;
+                    copies.extend(self.merge(at, first));
+                    if is_same_time && let Some(pair) = pair(&met.session, &reply.session) {
+                        alike.push(pair);
                     }
                 }
             }
-            place = place.map_or_else(|| self.begun_at(reply), |at| Ok(Some(at)))?;
+            if place.is_none() {
+                // One of another client's may tell that two of one client are one.
+                for at in self.begun_at(reply)? {
+                    let first = *place.get_or_insert(at);
+                    copies.extend(self.merge(at, first));
+                }
+            }
             let at = place.unwrap_or(self.count);
             let met = Met {
                 at,
@@ -196,6 +217,9 @@ impl<'v> KnownReplies<'v> {
             }
             self.by_body.insert(body, known);
             if let Some(time) = reply.time {
+                if let Some(session) = &reply.session {
+                    self.moments.entry(session.clone()).or_default().push(time);
+                }
                 let begun = BegunReply {
                     at,
                     commit: reply.commit,
@@ -206,19 +230,71 @@ impl<'v> KnownReplies<'v> {
                 self.by_time.entry(time).or_default().push(begun);
             }
         }
-        copies.sort_unstable();
-        copies.dedup();
         if place.is_none() {
             self.count += 1;
         }
-        Ok((place.unwrap_or(self.count - 1), copies))
+        for pair in alike {
+            copies.extend(self.liken(pair)?);
+        }
+        let place = place.unwrap_or(self.count - 1);
+        Ok((self.original(place), copies))
     }
 
-    /// The number of one of which a reply has another part of the same answer, for a copy was made while it came, or which
-    /// it tells in other words.
-    fn begun_at(&mut self, reply: &BilledReply) -> Result<Option<usize>> {
+    /// The number of which this one turned out to be a copy, or itself.
+    fn original(&self, mut at: usize) -> usize {
+        while let Some(original) = self.merged.get(&at) {
+            at = *original;
+        }
+        at
+    }
+
+    /// Notes that a number is a copy of another, if they differ; gives both.
+    fn merge(&mut self, copy: usize, original: usize) -> Option<[usize; 2]> {
+        let is_new = copy != original;
+        is_new.then(|| {
+            self.merged.insert(copy, original);
+            [copy, original]
+        })
+    }
+
+    /// Notes that one of two sessions is a copy of the other. Replies that were met in both and differ in words, as where a
+    /// part was taken out of the copy, turn out to be one.
+    fn liken(&mut self, pair: [RefName; 2]) -> Result<Vec<[usize; 2]>> {
+        if !self.alike.insert(pair.clone()) {
+            return Ok(Vec::new());
+        }
+        let of = |name| self.moments.get(name).map_or(&[][..], Vec::as_slice);
+        let fewer = pair.iter().map(of).min_by_key(|moments| moments.len());
+        let mut copies = Vec::new();
+        for time in fewer.unwrap_or_default().to_vec() {
+            let met = self.by_time.get(&time).cloned().unwrap_or_default();
+            let of = |name| {
+                met.iter()
+                    .filter(move |it| it.session.as_ref() == Some(name))
+            };
+            for (one, other) in of(&pair[0]).flat_map(|one| of(&pair[1]).map(move |it| (one, it))) {
+                let [first, second] = [one.at, other.at].map(|at| self.original(at));
+                let is_named = || -> Result<bool> {
+                    Ok(kept::request_of(self.view, &one.commit)?.is_some()
+                        && kept::request_of(self.view, &other.commit)?.is_some())
+                };
+                if first != second && counts(&one.usage) == counts(&other.usage) && !is_named()? {
+                    copies.extend(self.merge(first.max(second), first.min(second)));
+                }
+            }
+        }
+        Ok(copies)
+    }
+
+    /// The numbers of those of which a reply has another part of the same answer, for a copy was made while it came, or
+    /// which it tells in other words: one of each session.
+    fn begun_at(&mut self, reply: &BilledReply) -> Result<Vec<usize>> {
         let then = reply.time.and_then(|time| self.by_time.get(&time)).cloned();
+        let (mut found, mut sessions) = (Vec::new(), Vec::new());
         for met in then.unwrap_or_default() {
+            if sessions.contains(&met.session) {
+                continue;
+            }
             let is_one = self.is_one_request(&met.commit, reply)?;
             let is_like = || (met.behind, met.usage) == (reply.behind, reply.usage);
             let is_one = match is_one {
@@ -230,20 +306,23 @@ impl<'v> KnownReplies<'v> {
                 None => false,
             };
             if is_one {
-                return Ok(Some(met.at));
+                found.push(self.original(met.at));
+                sessions.push(met.session);
             }
         }
-        Ok(None)
+        Ok(found)
     }
 
     /// Whether one of two sessions may say in another form what the other one said: they are of two clients, or one names
-    /// the other.
+    /// the other, or they share a reply to the word.
     fn are_of_one(&self, one: Option<&RefName>, other: Option<&RefName>) -> Result<bool> {
         let Some((one, other)) = one.zip(other) else {
             return Ok(false);
         };
         let tools = [one, other].map(|name| name.as_session().map(|(tool, _)| tool));
-        Ok(tools[0] != tools[1] || self.copies.are_kin(one, other)?)
+        let is_alike = || pair(&Some(one.clone()), &Some(other.clone()));
+        let is_alike = || is_alike().is_some_and(|pair| self.alike.contains(&pair));
+        Ok(tools[0] != tools[1] || is_alike() || self.copies.are_kin(one, other)?)
     }
 
     /// Says which request a reply answers, so that nobody looks it up.
@@ -260,6 +339,13 @@ impl<'v> KnownReplies<'v> {
     pub(crate) fn count(&self) -> usize {
         self.count
     }
+}
+
+/// Two sessions, in the order of their names; none where there is one.
+fn pair(one: &Option<RefName>, other: &Option<RefName>) -> Option<[RefName; 2]> {
+    let (one, other) = one.as_ref().zip(other.as_ref())?;
+    let (first, second) = (one.min(other), one.max(other));
+    (first != second).then(|| [first.clone(), second.clone()])
 }
 
 /// What every form of a reply says that was counted for it: input and output. What of that a cache held, not all of them say.

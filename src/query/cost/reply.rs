@@ -66,11 +66,12 @@ impl BilledReply {
     }
 
     /// How much is told of it: of two copies the greater one tells more.
-    fn told(&self) -> (bool, u64, [u64; 6], bool) {
+    fn told(&self) -> ([bool; 2], u64, [u64; 6], bool) {
         let usage = &self.usage;
         let has_detail = !self.detail.is_empty();
         (
-            self.model.is_some(),
+            // A form that has no place for a model may name one that nobody knows.
+            [self.dollars.is_some(), self.model.is_some()],
             usage.output_tokens,
             usage.numbers(),
             has_detail,

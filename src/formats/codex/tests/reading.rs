@@ -374,3 +374,29 @@ fn a_cut_anywhere_only_takes_from_the_end() {
         }
     }
 }
+
+#[test]
+fn a_session_that_names_its_own_thread_first_has_started_no_other() {
+    let record = |kind: &str, payload: Value| json!({"timestamp": "2026-01-02T03:04:05.000Z", "type": kind, "payload": payload});
+    let item = |thread: &str, kind: &str| {
+        let item = json!({"type": kind, "id": "i"});
+        record(
+            "event_msg",
+            json!({"type": "item_completed", "thread_id": thread, "item": item}),
+        )
+    };
+    let content = json!([{"type": "input_text", "text": "Reviewed."}]);
+    let records = [
+        record("session_meta", json!({"id": "own", "cwd": "/p"})),
+        item("own", "EnteredReviewMode"),
+        item("review", "UserMessage"),
+        record(
+            "response_item",
+            json!({"type": "message", "role": "user", "content": content}),
+        ),
+        item("own", "ExitedReviewMode"),
+    ];
+    let lines: String = records.iter().map(|it| format!("{it}\n")).collect();
+    let collected = Collected::of(lines.as_bytes());
+    assert_eq!(collected.ends[0].started, ["review"]);
+}
