@@ -398,5 +398,5 @@ fn a_session_that_names_its_own_thread_first_has_started_no_other() {
     ];
     let lines: String = records.iter().map(|it| format!("{it}\n")).collect();
     let collected = Collected::of(lines.as_bytes());
-    assert_eq!(collected.ends[0].started, ["review"]);
+    assert_eq!(collected.end.started, ["review"]);
 }
