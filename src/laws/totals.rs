@@ -14,10 +14,12 @@ use crate::model::background::{KnownStart, KnownWork};
 use crate::model::tokens::{Counter, context_total};
 use crate::model::{
     Draft, Encoding, EntryId, Message, Millis, Operation, Part, PathSums, RefName, RefValue, Role,
+    Summed,
 };
 use crate::query::LogOptions;
 use crate::repo::counts::{Counts, key_of};
 use crate::repo::stretches::Outline;
+use crate::repo::weigh::Scales;
 use crate::repo::{Call, CommitOptions, On, Repo, path_sums, summing};
 use crate::rewrite::SurgeryOptions;
 use crate::rewrite::{Reach, Truncate};
@@ -369,7 +371,20 @@ proptest! {
             let outline = Outline::of(&*view, hash).expect("an outline");
             let by_blocks = summing::of_outline(&*view, &outline, Some(&sums), encoding);
             let one_by_one = summing::of_context(&*view, hash, &context, &counts);
-            prop_assert_eq!(by_blocks.expect("summed up"), Some(one_by_one.expect("summed up")));
+            let one_by_one = one_by_one.expect("summed up");
+            prop_assert_eq!(by_blocks.expect("summed up"), Some(one_by_one.clone()));
+            drop(view);
+            let total = one_by_one.total;
+            let tx = repo.store.write().expect("a transaction");
+            let summary = Summed { sums: Some(sums.clone()), ..one_by_one };
+            tx.put_summary(hash, encoding, &summary).expect("kept");
+            tx.commit().expect("durable");
+            let view = repo.store.read().expect("a view");
+            let fresh = Default::default();
+            let scales = Scales::new(&*view, *hash, encoding, &fresh).expect("made");
+            prop_assert_eq!(scales.first(&outline, usize::MAX).expect("weighed"), total);
+            drop(scales);
+            drop(view);
             known.insert(*hash, sums);
         }
     }

@@ -1,6 +1,6 @@
 //! What the appends of a path come to, in blocks: the sum of a long stretch follows from a few of them.
 
-use super::Role;
+use super::{Role, Total};
 
 /// What the appends of a path come to, in blocks of as many commits, from the root on. Whatever was hidden since, they are
 /// the same.
@@ -43,6 +43,15 @@ impl PathSums {
 }
 
 impl BlockSum {
+    /// What the messages of a block of this size come to.
+    pub fn total(&self, size: u64) -> Total {
+        Total {
+            messages: size,
+            tokens: self.by_role.iter().sum(),
+            estimates: 0,
+        }
+    }
+
     /// What both come to, where the other stands so many commits behind.
     fn followed_by(mut self, other: Self, behind: u64) -> Self {
         for (own, others) in self.by_role.iter_mut().zip(other.by_role) {

@@ -7,7 +7,7 @@ use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{
-    BlockSum, Encoding, EntryId, HideKind, LargestEntry, PathSums, Role, Summed, TokenCount, Total,
+    BlockSum, Encoding, EntryId, HideKind, LargestEntry, PathSums, Role, Summed, TokenCount,
 };
 use crate::repo::counts::Counting;
 use crate::repo::load::Fresh;
@@ -72,13 +72,13 @@ pub(crate) fn of_outline(
             }
             Stood::From(first) => *first,
         };
-        for piece in pieces(first..first + stretch.len as u64, sums) {
-            let depths = match piece {
-                Piece::Summed { first, size, sum } => {
+        for part in stretch_parts(first..first + stretch.len as u64, sums) {
+            let depths = match part {
+                StretchPart::Summed { first, size, sum } => {
                     summing.add_block(first, size, sum);
                     continue;
                 }
-                Piece::Read(depths) => depths,
+                StretchPart::Read(depths) => depths,
             };
             each_appended(view, &outline.tip, depths, facts, &mut |one| {
                 let Some(count) = one.count.filter(|_| all) else {
@@ -97,7 +97,7 @@ pub(crate) fn of_outline(
 }
 
 /// A part of a stretch of appends.
-enum Piece<'a> {
+pub(crate) enum StretchPart<'a> {
     /// Those at these depths, which are to be read.
     Read(Range<u64>),
     /// A whole block: from which depth on, how many, and what they come to.
@@ -109,8 +109,8 @@ enum Piece<'a> {
 }
 
 /// The appends at these depths, by the blocks that are summed up.
-fn pieces(depths: Range<u64>, sums: Option<&PathSums>) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::new();
+pub(crate) fn stretch_parts(depths: Range<u64>, sums: Option<&PathSums>) -> Vec<StretchPart<'_>> {
+    let mut parts = Vec::new();
     let mut next = depths.start;
     if let Some(sums) = sums.filter(|sums| sums.size > 0) {
         let size = sums.size;
@@ -121,16 +121,16 @@ fn pieces(depths: Range<u64>, sums: Option<&PathSums>) -> Vec<Piece<'_>> {
             };
             let first = at * size;
             if next < first {
-                pieces.push(Piece::Read(next..first));
+                parts.push(StretchPart::Read(next..first));
             }
-            pieces.push(Piece::Summed { first, size, sum });
+            parts.push(StretchPart::Summed { first, size, sum });
             next = first + size;
         }
     }
     if next < depths.end {
-        pieces.push(Piece::Read(next..depths.end));
+        parts.push(StretchPart::Read(next..depths.end));
     }
-    pieces
+    parts
 }
 
 /// How many drops put any of these in their place elsewhere.
@@ -207,11 +207,7 @@ impl<'a> Summing<'a> {
             });
             self.largest_at = Some(first + sum.largest_at);
         }
-        summary.total = summary.total.with(Total {
-            messages: size,
-            tokens: sum.by_role.iter().sum(),
-            estimates: 0,
-        });
+        summary.total = summary.total.with(sum.total(size));
         for (tokens, more) in summary.by_role.iter_mut().zip(sum.by_role) {
             *tokens += more;
         }
