@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use tract::Error;
 use tract::compile::Provider;
 use tract::hash::fingerprint;
@@ -23,6 +22,7 @@ use tract::repo::{Call, CommitOptions, Expected, Identity, On, Repo, Visitor};
 use tract::store::{Look, Seat, Servers};
 
 use super::identity;
+use super::local_zone::ZoneName;
 use super::pager::Pager;
 use super::ui::{Surroundings, Ui};
 use super::user_config::{
@@ -70,6 +70,8 @@ pub struct Environment {
     pub state: Option<PathBuf>,
     /// `TRACT_LOG`: where it is told what was counted and hidden.
     pub log: Option<Log>,
+    /// `TZ`: the time zone.
+    pub zone: ZoneName,
     /// `TRACT_CLOCK`: a fixed time in milliseconds, for tests.
     pub clock: Option<Millis>,
     /// What the variables say by which PostgreSQL's programs reach a server, and where their files are.
@@ -141,6 +143,7 @@ impl Environment {
             settings: base("XDG_CONFIG_HOME", ".config"),
             state: base("XDG_STATE_HOME", ".local/state").map(|base| base.join("tract")),
             log: text("TRACT_LOG").map(Log::at),
+            zone: ZoneName::given(std::env::var_os("TZ")),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
             servers: Servers::new(std::env::vars_os(), path("HOME")),
             worker: identity::read(|name| std::env::var(name).ok()),
@@ -308,7 +311,7 @@ impl App {
     pub fn calendar(&self) -> Calendar {
         Calendar {
             now: self.now(),
-            zone: TimeZone::system(),
+            zone: self.env.zone.read(),
             ages: self.ui.is_terminal(),
         }
     }

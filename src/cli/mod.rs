@@ -35,6 +35,7 @@ mod judge;
 mod leaks;
 mod listing;
 mod live;
+mod local_zone;
 mod mcp;
 mod merging;
 mod moment;

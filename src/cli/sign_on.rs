@@ -1,6 +1,5 @@
 //! Saying to a repository who is at work in it.
 
-use jiff::tz::TimeZone;
 use tract::model::secret::People;
 use tract::render::Calendar;
 use tract::render::calendar::Edge;
@@ -20,10 +19,11 @@ impl App {
     /// Has a repository read `main@{yesterday}`; a day alone is its end.
     pub fn read_times(&self, repo: &mut Repo) {
         let clock = self.env.clock;
+        let zone = self.env.zone.clone();
         repo.read_times(Box::new(move |text| {
             let calendar = Calendar {
                 now: clock.unwrap_or_else(system_time),
-                zone: TimeZone::system(),
+                zone: zone.read(),
                 ages: false,
             };
             calendar.read(text, Edge::End)

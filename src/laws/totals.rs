@@ -1,6 +1,7 @@
 //! The laws of looking: every way to ask for a context's tokens gives the same
 //! number, and a narrow log is a part of the whole one.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,10 +13,14 @@ use crate::hash::CommitHash;
 use crate::model::background::{KnownStart, KnownWork};
 use crate::model::tokens::{Counter, context_total};
 use crate::model::{
-    Draft, Encoding, EntryId, Message, Millis, Operation, Part, RefName, RefValue, Role,
+    Draft, Encoding, EntryId, Message, Millis, Operation, Part, PathSums, RefName, RefValue, Role,
+    Summed,
 };
 use crate::query::LogOptions;
-use crate::repo::{Call, CommitOptions, On, Repo};
+use crate::repo::counts::{Counts, key_of};
+use crate::repo::stretches::Outline;
+use crate::repo::weigh::Scales;
+use crate::repo::{Call, CommitOptions, On, Repo, path_sums, summing};
 use crate::rewrite::SurgeryOptions;
 use crate::rewrite::{Reach, Truncate};
 
@@ -334,6 +339,88 @@ fn a_look_after_a_batch_costs_what_it_costs_after_one_commit() {
     assert!(many < 2 * one, "{one} and {many} steps");
 }
 
+proptest! {
+    #![proptest_config(crate::conditions::laws(128))]
+
+    /// What a context comes to by the sums of its path's blocks is what its messages come to, one by one; and whoever goes on
+    /// with such sums has what one has who begins with the path.
+    #[test]
+    fn sums_in_blocks_are_those_of_the_messages(history in histories(40), every in 1_usize..9) {
+        let repo = repo(&history, every);
+        let encoding = Encoding::default();
+        let mut known: HashMap<CommitHash, PathSums> = HashMap::new();
+        for (at, (hash, commit)) in history.0.iter().enumerate() {
+            let context = history.order(at).context();
+            let counts = repo.counts(&context, encoding).expect("counted");
+            let all = history.path(at).into_iter().map(|(_, commit)| commit);
+            let said = all.filter_map(|commit| match commit.operation {
+                Operation::Append { content } => Some(key_of(content)),
+                _ => None,
+            });
+            let said: Vec<_> = said.map(|key| (*hash, key)).collect();
+            Counts::of_contents(&*repo.store, &said, encoding).expect("counted");
+            let view = repo.store.read().expect("a view");
+            let before = commit.parent.and_then(|parent| known.get(&parent)).cloned();
+            let sums = path_sums::of_most(&*view, hash, before.clone(), encoding, 4).expect("summed up");
+            let anew = path_sums::of_most(&*view, hash, None, encoding, 4).expect("summed up");
+            prop_assert_eq!(&sums, &anew);
+            let len = history.path(at).len() as u64;
+            prop_assert!(len - sums.covered() < sums.size);
+            let are_sound = path_sums::are_sound(&*view, hash, &sums, before.as_ref(), encoding);
+            prop_assert_eq!(are_sound.expect("checked"), Some(true));
+            let outline = Outline::of(&*view, hash).expect("an outline");
+            let by_blocks = summing::of_outline(&*view, &outline, Some(&sums), encoding);
+            let one_by_one = summing::of_context(&*view, hash, &context, &counts);
+            let one_by_one = one_by_one.expect("summed up");
+            prop_assert_eq!(by_blocks.expect("summed up"), Some(one_by_one.clone()));
+            drop(view);
+            let total = one_by_one.total;
+            let tx = repo.store.write().expect("a transaction");
+            let summary = Summed { sums: Some(sums.clone()), ..one_by_one };
+            tx.put_summary(hash, encoding, &summary).expect("kept");
+            tx.commit().expect("durable");
+            let view = repo.store.read().expect("a view");
+            let fresh = Default::default();
+            let scales = Scales::new(&*view, *hash, encoding, &fresh).expect("made");
+            prop_assert_eq!(scales.first(&outline, usize::MAX).expect("weighed"), total);
+            drop(scales);
+            drop(view);
+            known.insert(*hash, sums);
+        }
+    }
+}
+
+/// Behind a hide in the middle, the first status reads the ends of what is left, where the path was summed up before.
+#[test]
+fn the_first_status_behind_a_hide_reads_few_messages_of_a_summed_up_path() {
+    let steps_of_first = |is_summed_up: bool| {
+        let messages = 6_000;
+        let (repo, steps) = talk_of(messages, |at| Message::text(Role::User, at.to_string()));
+        let status = || {
+            repo.status(&On::Head, Encoding::default())
+                .expect("told")
+                .summary
+        };
+        if is_summed_up {
+            status();
+        }
+        let keep = Truncate::new(Reach::Keep(messages / 2));
+        let done = repo.carry_out(Call::default(), &keep, &SurgeryOptions::default());
+        assert!(!done.expect("carried out").is_nothing());
+        let before = steps.load(Ordering::Relaxed);
+        let first = status();
+        (
+            steps.load(Ordering::Relaxed) - before,
+            first.by_role,
+            first.largest,
+        )
+    };
+    let (few, by_role, largest) = steps_of_first(true);
+    let (many, again, other) = steps_of_first(false);
+    assert_eq!((by_role, largest), (again, other));
+    assert!(2 * few < many, "{few} and {many} steps");
+}
+
 /// Once a status has looked behind a hide, the next one reads what came since.
 #[test]
 fn a_status_behind_a_hide_is_kept() {
@@ -509,6 +596,10 @@ fn a_summary_that_is_another_contexts_is_damage_and_goes_where_it_is_mended() {
         (9, &[3][..])
     );
     standouts.depths.clear();
+    let mut summed_up_wrongly = right.clone();
+    let sums = summed_up_wrongly.sums.as_mut().expect("summed up");
+    let block = sums.blocks[1].as_mut().expect("appends alone");
+    block.injected += 1;
     let mut set_by_others = right.clone();
     let settings = set_by_others.settings.as_mut().expect("looked for");
     assert_eq!(settings.len(), 1);
@@ -523,7 +614,13 @@ fn a_summary_that_is_another_contexts_is_damage_and_goes_where_it_is_mended() {
         }],
         calls: Vec::new(),
     });
-    for wrong in [of_others, too_few, set_by_others, run_by_others] {
+    for wrong in [
+        of_others,
+        too_few,
+        summed_up_wrongly,
+        set_by_others,
+        run_by_others,
+    ] {
         let tx = repo.store.write().expect("the lock");
         tx.put_summary(&tip, Encoding::default(), &wrong)
             .expect("kept");

@@ -20,6 +20,7 @@ pub mod message;
 pub mod model_name;
 mod nearest;
 pub mod pairs;
+mod path_sums;
 pub mod pattern;
 pub mod percent;
 mod preview;
@@ -57,6 +58,7 @@ pub use commit::{
 };
 pub use message::{Media, MediaSource, Message, Part, Role, Speaker};
 pub use nearest::nearest;
+pub use path_sums::{BlockSum, PathSums};
 pub use preview::{PREVIEW_BYTES, plain_preview, preview};
 pub use priority::Priority;
 pub use provider_count::{CountedReply, ProviderCount};

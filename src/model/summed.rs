@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::background::KnownWork;
-use crate::model::{EntryId, Role, TokenCount, Total};
+use crate::model::{EntryId, PathSums, Role, TokenCount, Total};
 
 /// A context summed up. What is appended can be added; nothing can be taken out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct Summed {
     pub written: Option<Written>,
     /// Which appends of the path stand out, where somebody has looked.
     pub standouts: Option<Standouts>,
+    /// What the appends of the path come to in blocks, where somebody has summed that up.
+    pub sums: Option<PathSums>,
     /// For each request setting that is in force the commit that set it last, where somebody has looked.
     pub settings: Option<BTreeMap<String, CommitHash>>,
     /// What works in the background on the path, where somebody has looked.

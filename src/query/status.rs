@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{
-    Encoding, EntryId, Head, LargestEntry, RefName, Role, Standouts, Summed, TokenCount,
+    Encoding, EntryId, Head, LargestEntry, PathSums, RefName, Role, Standouts, Summed, TokenCount,
 };
 use crate::query::log::{LogOptions, LogRow, Numbering};
 use crate::query::provider;
@@ -18,7 +18,7 @@ use crate::repo::parting::Parting;
 use crate::repo::repository::Repo;
 use crate::repo::stretches::Outline;
 use crate::repo::{
-    called, head, in_force, load, path, pictures, prompts, standouts, summing, totals,
+    called, head, in_force, load, path, path_sums, pictures, prompts, standouts, summing, totals,
 };
 use crate::store::{ContentRow, ListedCommit, SessionRow, Tips, View};
 
@@ -184,6 +184,9 @@ impl Repo {
             if added >= KEPT_EACH || is_none && has >= standouts::LONG {
                 let known = summary.standouts.take();
                 summary.standouts = standing_out(&*view, tip, &summary, known)?;
+                let known = summary.sums.take();
+                let visible = summary.total.messages;
+                summary.sums = summed_in_blocks(&*view, tip, known, has, visible, encoding)?;
                 if summary.settings.is_none() && has >= standouts::LONG {
                     summary.settings = in_force::far(&*view, tip)?;
                 }
@@ -193,16 +196,23 @@ impl Repo {
             return Ok((*summary, provider));
         }
         let outline = Outline::of(&*view, tip)?;
-        let mut summary = match summing::of_outline(&*view, &outline, encoding)? {
+        let newest = view.newest_summary(tip, encoding)?;
+        let known = newest.and_then(|(_, kept)| kept.sums);
+        let (has, visible) = (outline.entries(), outline.visible().len() as u64);
+        let mut sums = summed_in_blocks(&*view, tip, known, has, visible, encoding)?;
+        let mut summary = match summing::of_outline(&*view, &outline, sums.as_ref(), encoding)? {
             Some(summary) => summary,
             None => {
                 let context = load::context(&*view, tip)?;
                 drop(view);
                 let counts = self.counts_in(&context, encoding)?;
                 view = self.store.read()?;
-                summing::of_context(&*view, &context, &counts)?
+                // Now all have counts.
+                sums = summed_in_blocks(&*view, tip, sums, has, visible, encoding)?;
+                summing::of_context(&*view, tip, &context, &counts)?
             }
         };
+        summary.sums = sums;
         let tail = Tail::of_outline(&*view, &outline, summary.total, encoding)?;
         let provider = provider::says_of(&*view, tip, &tail, encoding)?;
         // Where nothing is kept of a long conversation, the next look would read it from the start again.
@@ -266,6 +276,24 @@ fn standing_out(
     } else {
         Ok(known)
     }
+}
+
+/// What the path to a commit comes to in blocks, gone on from what is known of it: where the order has so many entries, and few
+/// more are to be read than are visible.
+fn summed_in_blocks(
+    view: &dyn View,
+    tip: &CommitHash,
+    known: Option<PathSums>,
+    has: u64,
+    visible: u64,
+    encoding: Encoding,
+) -> Result<Option<PathSums>> {
+    let covered = known.as_ref().map_or(0, PathSums::covered);
+    let more = path_sums::coverable(known.as_ref(), has).saturating_sub(covered);
+    if has < standouts::LONG || more == 0 || more > 4 * visible {
+        return Ok(known);
+    }
+    path_sums::extended(view, tip, known, encoding).map(Some)
 }
 
 /// Whether few more are to be looked at than a context has visible messages, which were.

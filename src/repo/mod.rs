@@ -36,6 +36,7 @@ pub(crate) mod open_work;
 pub mod outline;
 pub(crate) mod parting;
 pub(crate) mod path;
+pub(crate) mod path_sums;
 pub(crate) mod pictures;
 pub(crate) mod prompts;
 pub(crate) mod readied;

@@ -4,8 +4,8 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::Settings;
 use crate::model::price::{Served, is_usual};
-use crate::repo::load;
 use crate::repo::repository::Repo;
+use crate::repo::{in_force, load};
 use crate::store::{CommitRow, View};
 
 /// What the price of a reply depends on, by the settings that hold it: its model, tier, speed and region.
@@ -45,7 +45,10 @@ impl ServedBy {
 
 /// What is in force at a commit.
 pub(crate) fn served_at(view: &dyn View, commit: &CommitHash) -> Result<ServedBy> {
-    let mut held = view.settings_at(commit)?;
+    let mut held = match in_force::far(view, commit)? {
+        Some(held) => held,
+        None => view.settings_at(commit)?,
+    };
     let mut served = ServedBy::default();
     for (key, found) in SERVED.iter().zip(&mut served.0) {
         let named = held.remove(*key);

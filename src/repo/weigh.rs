@@ -1,14 +1,15 @@
-//! What stretches come to: by the totals that are kept, the fewest counts read.
+//! What stretches come to: by the totals and sums that are kept, the fewest counts read.
 
 use std::ops::Range;
 
 use crate::context::Entry;
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::model::{Encoding, Total};
+use crate::model::{Encoding, PathSums, Total};
 use crate::repo::counts::Counting;
 use crate::repo::load::Fresh;
 use crate::repo::stretches::{Outline, Stood, appended, each_appended};
+use crate::repo::summing::{StretchPart, stretch_parts};
 use crate::repo::totals;
 use crate::store::{Facts, View};
 
@@ -17,12 +18,14 @@ const PAGE: u64 = 4_096;
 
 /// What weighs entries of a path.
 pub(crate) struct Scales<'a> {
-    pub(crate) view: &'a dyn View,
-    pub(crate) tip: CommitHash,
-    pub(crate) encoding: Encoding,
-    pub(crate) fresh: &'a Fresh<'a>,
+    view: &'a dyn View,
+    tip: CommitHash,
+    encoding: Encoding,
+    fresh: &'a Fresh<'a>,
     /// Contexts of which the total is known.
-    pub(crate) known: Vec<Known>,
+    known: Vec<Known>,
+    /// What the path comes to in blocks, as far as it is known.
+    sums: Option<PathSums>,
 }
 
 /// A context of which the total is known: what the messages come to that were appended, by their depths.
@@ -31,7 +34,25 @@ pub(crate) struct Known {
     depths: Vec<Range<u64>>,
 }
 
-impl Scales<'_> {
+impl<'a> Scales<'a> {
+    /// For the path to a commit; `fresh` are messages that may not be stored yet.
+    pub(crate) fn new(
+        view: &'a dyn View,
+        tip: CommitHash,
+        encoding: Encoding,
+        fresh: &'a Fresh<'a>,
+    ) -> Result<Self> {
+        let newest = view.newest_summary(&tip, encoding)?;
+        Ok(Self {
+            view,
+            tip,
+            encoding,
+            fresh,
+            known: Vec::new(),
+            sums: newest.and_then(|(_, summary)| summary.sums),
+        })
+    }
+
     /// Takes in a context of which the total is known.
     pub(crate) fn know(&mut self, outline: &Outline, total: Total) -> Result<()> {
         let visible = outline.stretches.iter().filter(|one| one.fate.visible);
@@ -105,7 +126,17 @@ impl Scales<'_> {
             links: false,
             counts: Some(self.encoding),
         };
-        for depths in wanted {
+        let parts = wanted
+            .iter()
+            .flat_map(|depths| stretch_parts(depths.clone(), self.sums.as_ref()));
+        for part in parts {
+            let depths = match part {
+                StretchPart::Summed { size, sum, .. } => {
+                    total = total.with(sum.total(size));
+                    continue;
+                }
+                StretchPart::Read(depths) => depths,
+            };
             for start in depths.clone().step_by(PAGE as usize) {
                 let page = start..depths.end.min(start + PAGE);
                 let mut is_known = true;

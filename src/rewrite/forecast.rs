@@ -232,13 +232,7 @@ fn of_stretches(
         return Ok(Default::default());
     };
     let segments = segments(view, before, after)?;
-    let mut scales = Scales {
-        view,
-        tip,
-        encoding: scene.encoding(),
-        fresh,
-        known: Vec::new(),
-    };
+    let mut scales = Scales::new(view, tip, scene.encoding(), fresh)?;
     scales.know(before, scene.total())?;
     for target in targets {
         // What it hides was summed up before it hid that.

@@ -8,8 +8,8 @@ use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::model::background::{KnownStart, KnownWork};
 use crate::model::tokens::PictureRule;
 use crate::model::{
-    Encoding, EntryId, LargestEntry, Message, Role, Span, Standouts, Summed, TokenCount, Total,
-    Written,
+    BlockSum, Encoding, EntryId, LargestEntry, Message, PathSums, Role, Span, Standouts, Summed,
+    TokenCount, Total, Written,
 };
 
 /// The number of an encoding of counts: the place of its vocabulary, and of its rule for pictures in steps of as many as there are
@@ -176,6 +176,9 @@ const NOT_KNOWN: u64 = u64::MAX;
 /// What stands before what works in the background.
 const BACKGROUND: u64 = u64::MAX - 1;
 
+/// What stands before the sums of a path.
+const SUMS: u64 = u64::MAX - 2;
+
 /// A summary as bytes.
 pub(super) fn pack_summary(summary: &Summed) -> Vec<u8> {
     let mut out = Packer::default();
@@ -200,7 +203,8 @@ pub(super) fn pack_summary(summary: &Summed) -> Vec<u8> {
     facts.into_iter().for_each(|number| out.number(number));
     out.0.extend(largest.entry.commit.as_bytes());
     out.0.extend(largest.content.as_bytes());
-    let has_last = summary.settings.is_some() || summary.background.is_some();
+    let has_last =
+        summary.settings.is_some() || summary.background.is_some() || summary.sums.is_some();
     let has_more = summary.standouts.is_some() || has_last;
     if summary.written.is_some() || has_more {
         let (messages, size_bytes) = match summary.written {
@@ -230,6 +234,10 @@ pub(super) fn pack_summary(summary: &Summed) -> Vec<u8> {
         }
         out.number(known.calls.len() as u64);
         known.calls.iter().for_each(|depth| out.number(*depth));
+    }
+    if let Some(sums) = &summary.sums {
+        out.number(SUMS);
+        pack_sums(&mut out, sums);
     }
     if let Some(settings) = &summary.settings {
         out.number(NOT_KNOWN);
@@ -298,6 +306,10 @@ pub(super) fn unpack_summary(bytes: &[u8]) -> Option<Summed> {
                 summary.background = Some(unpack_background(&mut from)?);
                 continue;
             }
+            if step == SUMS {
+                summary.sums = Some(unpack_sums(&mut from)?);
+                continue;
+            }
             has_settings = step == NOT_KNOWN;
             if has_settings {
                 break;
@@ -337,6 +349,41 @@ fn unpack_background(from: &mut Unpacker<'_>) -> Option<KnownWork> {
     Some(known)
 }
 
+fn pack_sums(out: &mut Packer, sums: &PathSums) {
+    out.number(sums.size);
+    out.number(sums.blocks.len() as u64);
+    for block in &sums.blocks {
+        out.number(block.is_some().into());
+        let Some(block) = block else { continue };
+        block.by_role.iter().for_each(|tokens| out.number(*tokens));
+        for number in [block.injected, block.largest_at, block.largest] {
+            out.number(number);
+        }
+    }
+}
+
+fn unpack_sums(from: &mut Unpacker<'_>) -> Option<PathSums> {
+    let size = from.number()?;
+    let mut blocks = Vec::new();
+    for _ in 0..from.number()? {
+        if from.number()? == 0 {
+            blocks.push(None);
+            continue;
+        }
+        let mut by_role = [0; Role::ALL.len()];
+        for tokens in &mut by_role {
+            *tokens = from.number()?;
+        }
+        blocks.push(Some(BlockSum {
+            by_role,
+            injected: from.number()?,
+            largest_at: from.number()?,
+            largest: from.number()?,
+        }));
+    }
+    Some(PathSums { size, blocks })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -356,6 +403,10 @@ mod tests {
         fn summaries_survive(
             stands_out in prop::option::of(prop::collection::btree_set(0..1_u64 << 40, 0..9)),
             settings in prop::option::of(prop::collection::btree_map("[a-z]{0,9}", any::<[u8; 32]>(), 0..5)),
+            sums in prop::option::of((
+                1..1_u64 << 40,
+                prop::collection::vec(prop::option::of(any::<([u64; 5], u64, u64, u64)>()), 0..4),
+            )),
             background in prop::option::of((
                 any::<u64>(),
                 prop::collection::vec((any::<u64>(), any::<u64>(), "[a-z]{0,9}"), 0..3),
@@ -382,8 +433,14 @@ mod tests {
                 open: open.into_iter().map(|(called, at, id)| KnownStart { called, at, id }).collect(),
                 calls,
             });
+            let sums = sums.map(|(size, blocks)| {
+                let blocks = blocks.into_iter().map(|block| {
+                    block.map(|(by_role, injected, largest_at, largest)| BlockSum { by_role, injected, largest_at, largest })
+                });
+                PathSums { size, blocks: blocks.collect() }
+            });
             let largest = Some(largest);
-            let summary = Summed { largest, standouts, settings, background, ..Summed::default() };
+            let summary = Summed { largest, standouts, settings, background, sums, ..Summed::default() };
             prop_assert_eq!(unpack_summary(&pack_summary(&summary)), Some(summary));
         }
 

@@ -16,8 +16,8 @@ use crate::model::searched::Literals;
 use crate::model::tokens::PictureRule;
 use crate::model::{
     Author, Commit, Encoding, EntryId, Hide, HideKind, LargestEntry, Message, Millis, Operation,
-    PURGED, Part, PartHide, Priority, RefName, RefValue, Role, Sealed, Settings, Span, Standouts,
-    StatedUsage, Summed, TokenCount, ToolUses, Total, Usage, UsageDetail, Written,
+    PURGED, Part, PartHide, PathSums, Priority, RefName, RefValue, Role, Sealed, Settings, Span,
+    Standouts, StatedUsage, Summed, TokenCount, ToolUses, Total, Usage, UsageDetail, Written,
 };
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Store>;
@@ -1217,6 +1217,10 @@ fn summaries_read_back(make: Make<'_>) {
                 id: "b1".into(),
             }],
             calls: vec![8],
+        }),
+        sums: index.map(|_| PathSums {
+            size: 1 << 40,
+            blocks: vec![None],
         }),
         settings: (tokens == 7 || index.is_some()).then(|| [("model".to_owned(), at(1))].into()),
     };

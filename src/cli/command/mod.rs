@@ -100,16 +100,18 @@ macro_rules! commands {
         /// Those of the same commands below `root` of which a name may be meant. The arguments of each are built only if it is
         /// the one that was typed: those of all take longer than many a command does.
         pub fn below(root: clap::Command, may_be_meant: impl Fn(&str) -> bool) -> clap::Command {
+            // A function each, for a command is a kilobyte: in one function they would take a hundred pages of the stack.
             $($(
-                let command = clap::Command::new(typed_name(stringify!($module)))$(.$setting($value))?;
-                let is_one = may_be_meant(command.get_name()) || command.get_all_aliases().any(&may_be_meant);
-                let root = if is_one {
-                    root.subcommand(command.defer(<$module::Args as clap::Args>::augment_args))
-                } else {
-                    root
-                };
+                #[inline(never)]
+                fn $module(may_be_meant: &dyn Fn(&str) -> bool) -> Option<Box<clap::Command>> {
+                    let command = clap::Command::new(typed_name(stringify!($module)))$(.$setting($value))?;
+                    let is_one = may_be_meant(command.get_name()) || command.get_all_aliases().any(may_be_meant);
+                    is_one.then(|| Box::new(command.defer(<$module::Args as clap::Args>::augment_args)))
+                }
             )*)*
-            root
+            let all = [$($($module,)*)*];
+            let meant = all.into_iter().filter_map(|of| of(&may_be_meant));
+            meant.fold(root, |root, command| root.subcommand(*command))
         }
 
         impl Command {

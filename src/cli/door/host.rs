@@ -263,7 +263,7 @@ impl Host for App {
     }
 
     fn zone(&self) -> TimeZone {
-        TimeZone::system()
+        self.env.zone.read()
     }
 
     fn directory(&self) -> Result<PathBuf, ApiError> {

@@ -120,13 +120,7 @@ impl Repo {
         let view = self.store.read()?;
         let fresh = Default::default();
         let late = usize::from(view.is_ancestor(&outlines[0].tip, &outlines[1].tip)?);
-        let mut scales = Scales {
-            view: &*view,
-            tip: outlines[late].tip,
-            encoding,
-            fresh: &fresh,
-            known: Vec::new(),
-        };
+        let mut scales = Scales::new(&*view, outlines[late].tip, encoding, &fresh)?;
         for (total, outline) in totals.into_iter().zip(outlines) {
             scales.know(outline, total)?;
         }

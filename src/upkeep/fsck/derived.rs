@@ -10,10 +10,10 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::model::background::KnownWork;
 use crate::model::tokens::Counter;
-use crate::model::{Encoding, RefValue, Standouts, Summed, TokenCount, Total};
+use crate::model::{Encoding, PathSums, RefValue, Standouts, Summed, TokenCount, Total};
 use crate::repo::counts::{key, key_of};
 use crate::repo::load::{self, Fresh};
-use crate::repo::{open_work, standouts, summing};
+use crate::repo::{open_work, path_sums, standouts, summing};
 use crate::store::{CommitRow, CountKey, Derived, Fault, View};
 
 /// How many contents are gone through between two words of progress.
@@ -161,7 +161,7 @@ impl<'a> Kept<'a> {
         before: &Before,
     ) -> Option<Summed> {
         let counted = self.counted(context, encoding)?;
-        let mut right = summing::of_context(self.view, context?, &counted).ok()?;
+        let mut right = summing::of_context(self.view, commit, context?, &counted).ok()?;
         if let Some(kept) = kept.and_then(|kept| kept.standouts.as_ref()) {
             let before = before.standouts.as_ref();
             let are_sound = standouts::are_sound(self.view, commit, kept, before).ok()?;
@@ -171,6 +171,13 @@ impl<'a> Kept<'a> {
             let before = before.background.as_ref();
             let is_sound = open_work::is_sound(self.view, commit, kept, before).ok()?;
             right.background = is_sound.then(|| kept.clone());
+        }
+        if let Some(kept) = kept.and_then(|kept| kept.sums.as_ref()) {
+            let before = before.sums.as_ref();
+            let before = before.filter(|(of, _)| *of == encoding);
+            let before = before.map(|(_, sums)| sums);
+            let are_sound = path_sums::are_sound(self.view, commit, kept, before, encoding);
+            right.sums = are_sound.ok()??.then(|| kept.clone());
         }
         if kept.is_some_and(|kept| kept.settings.is_some()) {
             right.settings = Some(context?.settings.clone());
@@ -190,6 +197,7 @@ impl<'a> Kept<'a> {
 struct Before {
     standouts: Option<Standouts>,
     background: Option<KnownWork>,
+    sums: Option<(Encoding, PathSums)>,
 }
 
 /// What was found, and how many rows of each kind are wrong.
@@ -266,6 +274,7 @@ impl Found {
                 before = Before {
                     standouts: right.standouts.or(before.standouts),
                     background: right.background.or(before.background),
+                    sums: right.sums.map(|sums| (*encoding, sums)).or(before.sums),
                 };
             }
         }
