@@ -19,6 +19,8 @@ use crate::cli::{App, Result, listing};
 const LISTED: usize = 5;
 /// Files beyond which they are not told of one by one.
 const FILES_LISTED: usize = 20;
+/// Harmless oddities of a file beyond which they are counted.
+const NOTES: usize = 3;
 /// The columns of the names below a session.
 const NAME_COLS: usize = 27;
 
@@ -44,7 +46,7 @@ pub fn tell_all(
         let agents = all().filter(|session| is_agent(session)).count() as u64;
         sum(reports, agents, app);
         for (file, report) in reports {
-            problems(file, report, app);
+            problems(file, report, is_verbose, app);
         }
         secrets(reports, app);
         return Ok(());
@@ -52,7 +54,7 @@ pub fn tell_all(
     let named = own.filter(|(file, _)| !is_kin(file)).count();
     for (file, report) in reports {
         if is_agents(report) && !is_verbose {
-            problems(file, report, app);
+            problems(file, report, is_verbose, app);
             continue;
         }
         let alone = named == 1 && !is_kin(file) && !is_agents(report);
@@ -302,7 +304,7 @@ fn tell(
     if sessions.is_empty() {
         app.ui.status(format!("No messages in {}", file.display()));
     }
-    problems(file, report, app);
+    problems(file, report, is_verbose, app);
     match sessions.as_slice() {
         [session] if alone && session.outcome != Outcome::Unchanged => {
             hints(repo, report.format, session, app)
@@ -343,7 +345,7 @@ pub fn recorded(repo: &Repo, report: &ImportReport, new: u64, app: &mut App) -> 
         let line = line(before, report.format, session, &format!(": {after}"), app);
         app.ui.status(line);
     }
-    problems(Path::new("standard input"), report, app);
+    problems(Path::new("standard input"), report, false, app);
     for session in &report.sessions {
         place_hint(repo, session, app)?;
     }
@@ -491,10 +493,19 @@ fn place(file: &Path, line: u64, app: &App) -> String {
     }
 }
 
-fn problems(file: &Path, report: &ImportReport, app: &mut App) {
-    for note in &report.notes {
+fn problems(file: &Path, report: &ImportReport, is_verbose: bool, app: &mut App) {
+    let listed = match is_verbose {
+        true => report.notes.len(),
+        false => NOTES.min(report.notes.len()),
+    };
+    for note in &report.notes[..listed] {
         let place = place(file, note.line, app);
         app.ui.notice(format!("{place}: {}", note.reason));
+    }
+    let more = (report.notes.len() - listed) as u64;
+    if more > 0 {
+        let (more, file) = (plural(more, "more note"), app.short_path(file));
+        app.ui.notice(format!("{file}: {more} (-v lists them)"));
     }
     for found in &report.problems {
         problem(file, found.line, &found.reason, app);

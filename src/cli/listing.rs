@@ -327,7 +327,12 @@ pub fn names(refs: &[RefName], head: &Head, short: bool) -> Vec<Line> {
                 Some(_) => Label::Session,
                 None => Label::Branch,
             };
-            names.push(label.of(shown_name(name, short)));
+            let is_twin = |other: &RefName| other != name && other.short() == name.short();
+            let text = match name.as_str().strip_prefix(RefName::TAGS) {
+                Some(tag) if refs.iter().any(is_twin) => format!("tags/{tag}"),
+                _ => shown_name(name, short),
+            };
+            names.push(label.of(text));
         }
     }
     names

@@ -40,6 +40,41 @@ fn several_words_behind_find_are_searched() {
 }
 
 #[test]
+fn a_branch_and_a_tag_of_one_name_are_told_apart() {
+    let sandbox = three();
+    sandbox.ok(&["branch", "rel"]);
+    sandbox.ok(&["tag", "rel"]);
+    let log = sandbox.ok(&["log", "--oneline", "-n", "1"]);
+    assert!(log.contains("(HEAD -> main, rel, tags/rel)"), "{log}");
+    assert_eq!(
+        sandbox.ok(&["show", "tags/rel"]),
+        sandbox.ok(&["show", "HEAD"])
+    );
+}
+
+#[test]
+fn a_window_of_none_is_all() {
+    let sandbox = three();
+    assert_eq!(
+        sandbox.ok(&["view", "-n", "0"]),
+        sandbox.ok(&["view", "-n", "9"])
+    );
+}
+
+#[test]
+fn of_many_oddities_of_a_file_the_first_are_told() {
+    let sandbox = three();
+    let session = crate::importing::SESSION;
+    let again: String = session.split_inclusive('\n').take(20).collect();
+    sandbox.write("session.jsonl", format!("{session}{again}"));
+    let told = sandbox.tract(&["import", "session.jsonl"]);
+    assert_eq!(told.matches(" again (first on line ").count(), 3, "{told}");
+    assert!(told.contains(" more notes (-v lists them)"), "{told}");
+    let told = sandbox.tract(&["import", "-v", "session.jsonl"]);
+    assert!(told.matches(" again (first on line ").count() > 3, "{told}");
+}
+
+#[test]
 fn a_dash_is_standard_output() {
     let sandbox = three();
     for words in [

@@ -30,7 +30,7 @@ pub struct Args {
     /// any, of those that your tools have left on this machine
     #[arg(short, long, conflicts_with_all = ["follow", "format"])]
     interactive: bool,
-    /// How many messages to show, counted from the end
+    /// How many messages to show, counted from the end; 0: all
     #[arg(short = 'n', long, value_name = "N", conflicts_with_all = ["transcript", "all"])]
     window: Option<usize>,
     /// Show everything since the last clear or compaction, truncated messages too
@@ -62,6 +62,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let which = match (args.transcript, args.all) {
         (true, _) => Which::Transcript,
         (_, true) => Which::All,
+        _ if args.window == Some(0) => Which::Window(Some(usize::MAX)),
         _ => Which::Window(args.window),
     };
     let what = args.what.as_deref();

@@ -12,7 +12,7 @@ use crate::repo::{OperationEntry, Repo, UndoPoint, UndoTo, UndoneTo};
 
 /// Reverse the last command that changed a conversation
 ///
-/// All refs that the command moved go back at once, those of all files of an import, too. A second undo reverses the command before it. The last command is
+/// All refs that the command moved go back at once, those of all files of an import, too, and HEAD behind a checkout. A second undo reverses the command before it. The last command is
 /// the last one that was typed in this repository. In the repository of a home it is the last one typed in this
 /// directory. On a server it is your last one. Settings and the names of remotes stay as they are. Imports by a watch, a hook or an agent were not typed. OP is a number
 /// from reflog: only that command is reversed, and only if nothing that it moved has moved since. On a server, what
