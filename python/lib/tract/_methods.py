@@ -111,7 +111,7 @@ class Methods:
     def show(self, rev: Optional[str] = None, *, image: Optional[str] = None, which: Optional[int] = None, force: Optional[bool] = None) -> types.ShowAnswer:
         """Show one commit in full, or a range.
 
-        - `rev`: The commit, instead of HEAD; REV#PART: a part of it; A..B: the commits from A to B
+        - `rev`: The commit, instead of HEAD; REV#PART: a part of it; A..B: the commits from A to B; :3..5: messages 3 to 5
         - `image`: Write the picture or file in it to FILE, and print nothing
         - `which`: Which picture, if there are several, counted from 1
         - `force`: Overwrite an existing file
@@ -825,7 +825,7 @@ class AsyncMethods:
     async def show(self, rev: Optional[str] = None, *, image: Optional[str] = None, which: Optional[int] = None, force: Optional[bool] = None) -> types.ShowAnswer:
         """Show one commit in full, or a range.
 
-        - `rev`: The commit, instead of HEAD; REV#PART: a part of it; A..B: the commits from A to B
+        - `rev`: The commit, instead of HEAD; REV#PART: a part of it; A..B: the commits from A to B; :3..5: messages 3 to 5
         - `image`: Write the picture or file in it to FILE, and print nothing
         - `which`: Which picture, if there are several, counted from 1
         - `force`: Overwrite an existing file

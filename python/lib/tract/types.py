@@ -159,9 +159,10 @@ class ShowParams(TypedDict, total=False):
     
     Of a hide it gives what stands in place of the hidden messages, and what it hid; of an edit, the text before it; of
     a reply that its provider counted, its model, what was counted, and what it cost by the list price of its day.
-    REV#2 is one part of the message, counted from 0. A..B are the commits that lead from A to B, oldest first."""
+    REV#2 is one part of the message, counted from 0. A..B are the commits that lead from A to B, oldest first; :3..5 are
+    the messages 3 to 5."""
     rev: Optional[str]
-    """The commit, instead of HEAD; REV#PART: a part of it; A..B: the commits from A to B"""
+    """The commit, instead of HEAD; REV#PART: a part of it; A..B: the commits from A to B; :3..5: messages 3 to 5"""
     image: Optional[str]
     """Write the picture or file in it to FILE, and print nothing"""
     which: Optional[int]
@@ -761,7 +762,7 @@ class RedactParams(TypedDict, total=False):
 class UndoParams(TypedDict, total=False):
     """Reverse the last command that changed a conversation
     
-    All refs that the command moved go back at once, those of all files of an import, too. A second undo reverses the command before it. The last command is
+    All refs that the command moved go back at once, those of all files of an import, too, and HEAD behind a checkout. A second undo reverses the command before it. The last command is
     the last one that was typed in this repository. In the repository of a home it is the last one typed in this
     directory. On a server it is your last one. Settings and the names of remotes stay as they are. Imports by a watch, a hook or an agent were not typed. OP is a number
     from reflog: only that command is reversed, and only if nothing that it moved has moved since. On a server, what
@@ -1306,6 +1307,8 @@ class _ImportAnswer(TypedDict):
 
 class ImportAnswer(_ImportAnswer, total=False):
     """What came in."""
+    bases: List[ImportedFacts]
+    """Those that they begin with, which came in before them, from files of their own."""
     agents: List[ImportedFacts]
     """Those of their sub-agents that came in with them, from files of their own."""
     problems: List[str]
@@ -1336,6 +1339,8 @@ class ImportedFacts(_ImportedFacts, total=False):
     """A session that came in."""
     title: Optional[str]
     """Its title. What somebody else wrote."""
+    hides: Dict[str, int]
+    """How often its tool hid messages on its main path, by the kind of the hide."""
     commit: Optional[str]
     """Its newest commit."""
     branch: Optional[str]
