@@ -134,6 +134,18 @@ fn what_is_needed_together_is_found_together_and_what_is_enough_each() {
 }
 
 #[test]
+fn of_many_causes_four_are_found_and_it_is_said() {
+    let sandbox = talk(20);
+    let any = "cat > ctx; if grep -qE 'Word (3|5|7|9|11|13)[.]' ctx; then exit 1; fi";
+    let told = sandbox.tract(&["bisect", "run", "--", any]);
+    assert_eq!(told.matches("by this alone:").count(), 3, "{told}");
+    assert!(
+        told.contains("it may go wrong without that, too: no more than 4 causes are looked for"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_call_goes_with_its_result_and_requests_stay_valid() {
     let sandbox = talk(6);
     let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}}]}"#;

@@ -96,6 +96,35 @@ fn a_session_comes_along_with_its_branch() {
 }
 
 #[test]
+fn of_many_messages_that_were_erased_elsewhere_no_few_are_named() {
+    let (mine, yours, hub) = (Sandbox::new(), Sandbox::new(), Sandbox::new());
+    for number in 0..12 {
+        let text = format!("hunter2 {number}");
+        mine.ok(&["commit", "-r", "user", "-m", &text]);
+    }
+    mine.ok(&["commit", "-r", "user", "-m", "more"]);
+    mine.ok(&["push", &hub.place()]);
+    hub.ok(&["config", "receive.purge", "allow"]);
+    yours.ok(&["remote", "add", "hub", &hub.place()]);
+    yours.ok(&["pull", "hub"]);
+    mine.ok(&["purge", "--match", "hunter2", "--force"]);
+    mine.tract(&["push", &hub.place()]);
+    let said = yours.tract(&["pull", "hub"]);
+    assert!(
+        said.contains("12 messages erased there: still here"),
+        "{said}"
+    );
+    assert!(
+        said.contains("lets the next pull erase them here, too"),
+        "{said}"
+    );
+    yours.ok(&["config", "receive.purge", "allow"]);
+    let said = yours.tract(&["pull", "hub"]);
+    assert!(said.contains("now erased here, too"), "{said}");
+    assert!(!yours.ok(&["log", "-n", "0"]).contains("hunter2"));
+}
+
+#[test]
 fn a_purge_reaches_those_who_pull() {
     let (mine, yours, hub) = (Sandbox::new(), Sandbox::new(), Sandbox::new());
     let has_git = coders(&[&mine, &yours]).is_some();

@@ -10,7 +10,7 @@ use tract::hash::CommitHash;
 use tract::model::{EntryId, Message, RefName, preview};
 use tract::render::{Label, Line, plural};
 use tract::repo::{On, Repo};
-use tract::rewrite::bisect::{BisectEnd, Ground, Suspect, Taken};
+use tract::rewrite::bisect::{BisectEnd, CAUSES_MAX, Ground, Suspect, Taken};
 
 use super::{App, Failure, Result, blamed, listing, position};
 
@@ -119,8 +119,12 @@ impl Conclusion<'_> {
         }
         app.ui.print(Label::Dim.of(said))?;
         if more {
+            let why = match causes.len() < CAUSES_MAX {
+                true => "some runs had no verdict".to_owned(),
+                false => format!("no more than {CAUSES_MAX} causes are looked for"),
+            };
             app.ui
-                .notice("it may go wrong without that, too: some runs had no verdict");
+                .notice(format!("it may go wrong without that, too: {why}"));
         }
         if self.ground.suspects().commits.is_some() {
             return Ok(());

@@ -24,7 +24,7 @@ use crate::cli::{App, Failure, Result, Typed, duration, input, leaks};
 /// standard input. The command ends with 0 where that is good, with 1 to 124 where it is bad, and with 125 where it
 /// cannot tell. A tool call stays with its result. System messages and the last prompt stay. A single message is
 /// found in at most 2·log2 n + 3 runs, then the part of it. Where several are needed together, all are found; where
-/// one of several is enough, each of them.
+/// one of several is enough, each of them, up to four.
 ///
 /// If it goes wrong even without all that, hides are brought back one half after the other, and with
 /// --request settings are left out. The context without what was found is put on a branch.

@@ -71,9 +71,13 @@ fn erased_there(done: &Fetched, app: &mut App) {
         app.ui
             .notice(format!("{messages} erased there: still here"));
         let commits: Vec<String> = told.commits.iter().map(|it| it.short()).collect();
-        let commits = commits.join(" ");
-        app.ui.hint(format!(
-            "tract purge {commits} --force erases what these say; tract config receive.purge allow lets a pull do it"
-        ));
+        // Of many, some are named; to erase those alone would leave the rest.
+        app.ui.hint(match told.kept > commits.len() as u64 {
+            true => "tract config receive.purge allow lets the next pull erase them here, too".to_owned(),
+            false => format!(
+                "tract purge {} --force erases what these say; tract config receive.purge allow lets a pull do it",
+                commits.join(" ")
+            ),
+        });
     }
 }

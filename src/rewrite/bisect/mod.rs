@@ -12,4 +12,4 @@ mod tests;
 
 pub use bisection::{BisectEnd, BisectStep, Bisection, Suspect, Suspects, Taken};
 pub use ground::Ground;
-pub use search::{Judged, SearchHow};
+pub use search::{CAUSES_MAX, Judged, SearchHow};

@@ -88,7 +88,7 @@ pub enum SearchOutcome {
 }
 
 /// The most causes that are looked for.
-const CAUSES_MAX: usize = 4;
+pub const CAUSES_MAX: usize = 4;
 /// How likely it is, before anything is tried, that one candidate is enough, or that there is no other cause.
 const SIMPLE: f64 = 0.9;
 /// A search under way.
