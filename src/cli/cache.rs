@@ -73,7 +73,8 @@ pub fn foretell(
     if let Some(payback) = payback {
         line += &match payback.next {
             next if next > 0.0 => format!(", {} dearer", money(next)),
-            next => format!(", {} cheaper", money(-next)),
+            next if next < 0.0 => format!(", {} cheaper", money(-next)),
+            _ => ", at the same price".to_owned(),
         };
         line += &match payback.replies {
             Some(1) => String::new(),

@@ -359,6 +359,10 @@ fn headline(
     app: &App,
 ) -> Result<Line> {
     let size = size(session, Some(agents));
+    let unchanged = match agents.new_commits {
+        0 => "Nothing new in",
+        _ => "Updated",
+    };
     let (before, after) = match session.outcome {
         Outcome::New => ("Imported", format!(": {size}")),
         Outcome::Grown => {
@@ -377,9 +381,9 @@ fn headline(
         Outcome::Unchanged if session.is_of_end => {
             let agents = agents.told(session.outcome);
             let agents = agents.map(|agents| format!(": {agents}"));
-            ("Nothing new in", agents.unwrap_or_default())
+            (unchanged, agents.unwrap_or_default())
         }
-        Outcome::Unchanged => ("Nothing new in", format!(": {size}")),
+        Outcome::Unchanged => (unchanged, format!(": {size}")),
         Outcome::Rewritten => (
             "Imported",
             format!(" anew, for its file was rewritten: {size}"),
@@ -391,10 +395,14 @@ fn headline(
         (BranchOutcome::Follows(branch), _) => format!(", on {}", branch.short()),
         (BranchOutcome::Stays(branch), _) => stays(repo, session, branch)?,
     };
+    let (commits, are) = match session.kept {
+        1 => ("1 commit".to_owned(), "is"),
+        kept => (plural(kept, "commit"), "are"),
+    };
     let kept = match (session.kept, session.outcome) {
         (0, _) => String::new(),
-        (kept, Outcome::Elsewhere) => format!("; {} of here are not in it", plural(kept, "commit")),
-        (kept, _) => format!("; {} of before are kept", plural(kept, "commit")),
+        (_, Outcome::Elsewhere) => format!("; {commits} of here {are} not in it"),
+        _ => format!("; {commits} of before {are} kept"),
     };
     let after = after + &branch + &kept;
     Ok(line(before, format, session, &after, app))

@@ -402,7 +402,7 @@ fn the_line_of_a_session_tells_of_its_sub_agents() {
     fs::write(&agent, format!("{text}{more}")).expect("written");
     insta::assert_snapshot!(sandbox.tract(&["import", &name]), @r"
     --- stderr
-    Nothing new in claude-code 9e2434f3-0000: 4 messages, 3 sub-agents (2 new commits)
+    Updated claude-code 9e2434f3-0000: 4 messages, 3 sub-agents (2 new commits)
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "--all"]), @r"
     --- stderr
