@@ -150,6 +150,9 @@ pub fn foretell(told: &ImportAnswer, app: &mut App) -> Result<()> {
         app.ui
             .print(format!("and {}", plural(agents, "sub-agent")))?;
     }
+    for note in told.notes.iter().take(NOTES) {
+        app.ui.notice(note.as_str());
+    }
     let passed = told.passed_over.len() as u64;
     if passed > 0 {
         app.ui

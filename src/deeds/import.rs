@@ -98,6 +98,9 @@ pub struct ImportAnswer {
     /// The first of each file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
+    /// What is odd in the files and does no harm, such as a line that is still being written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The files of named directories that are no session's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passed_over: Vec<String>,
@@ -183,6 +186,7 @@ impl ImportAnswer {
         }
         self.problem_count += report.problem_count;
         self.problems.extend(report.problems.iter().map(problem));
+        self.notes.extend(report.notes.iter().map(problem));
     }
 }
 

@@ -245,6 +245,25 @@ fn what_a_session_begins_with_is_foretold() {
 }
 
 #[test]
+fn a_line_that_is_still_being_written_is_foretold() {
+    let sandbox = Sandbox::new();
+    let torn = &SESSION[..SESSION.trim_end().len() - 20];
+    sandbox.write("session.jsonl", torn);
+    let dry = sandbox.tract(&["import", "session.jsonl", "--dry-run"]);
+    let told = sandbox.tract(&["import", "session.jsonl"]);
+    let note = |told: &str| {
+        let note = told.split("note: ").nth(1).unwrap_or_default();
+        note.split_once(": ")
+            .expect("a place")
+            .1
+            .lines()
+            .next()
+            .map(str::to_owned)
+    };
+    assert_eq!(note(&dry), note(&told), "{dry}\n{told}");
+}
+
+#[test]
 fn a_folder_is_foretold_as_it_comes_in() {
     let sandbox = Sandbox::new();
     sandbox.write("session.jsonl", SESSION);
