@@ -11,7 +11,7 @@ use crate::context::{Order, OrderEntry};
 use crate::error::{Conflict, Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::pairs::Links;
-use crate::model::{Commit, EntryId, Message, Operation, Role, Sealed, TokenCount};
+use crate::model::{Commit, EntryId, Hide, Message, Operation, Role, Sealed, TokenCount};
 use crate::repo::{load, path};
 use crate::store::{CommitRow, View};
 
@@ -110,7 +110,7 @@ impl<'a> Carrier<'a> {
             Operation::Append { .. } => PlanInput::default(),
             Operation::Edit { target, .. } if self.shows(target)? => PlanInput::default(),
             Operation::Edit { .. } => self.input(true)?,
-            Operation::Hide(_) => self.input(false)?,
+            Operation::Hide(hide) => self.input(self.reaches_hidden(hide)?)?,
             Operation::Restore { .. } | Operation::Annotate { .. } => self.input(true)?,
         };
         let carry = Carry {
@@ -127,6 +127,16 @@ impl<'a> Carrier<'a> {
         let there = self.there.entry(there)?.id;
         let here = self.stands(&there).map(|id| self.here.entry(&id));
         Ok(here.transpose()?.is_none_or(|entry| entry.visible))
+    }
+
+    /// Whether a hide of the other path takes a message out of sight there that is hidden here.
+    fn reaches_hidden(&self, hide: &Hide) -> Result<bool> {
+        for id in self.there.covered(hide)? {
+            if self.there.entry(&id)?.visible && !self.shows(&id)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Goes on to behind a commit of the other path.

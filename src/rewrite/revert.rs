@@ -176,14 +176,12 @@ fn again(
         let mut all_hidden = !restored.is_empty();
         for id in &restored {
             let (was, is) = (then.entry(id)?, now.entry(id)?);
-            let by_part = is.parts_hidden_by.iter();
-            all_hidden &= is
-                .hidden_by
-                .iter()
-                .any(|hide| !was.hidden_by.contains(hide))
-                || by_part
-                    .clone()
-                    .any(|part| !was.parts_hidden_by.contains(part));
+            // A hide of another kind can be restored by itself.
+            let is_alike = |of: &CommitHash| now.kind_of(of) == Some(hide.kind);
+            let mut wholes = is.hidden_by.iter();
+            let mut parts = is.parts_hidden_by.iter();
+            all_hidden &= wholes.any(|of| is_alike(of) && !was.hidden_by.contains(of))
+                || parts.any(|part| is_alike(&part.0) && !was.parts_hidden_by.contains(part));
         }
         if all_hidden {
             return Ok(Vec::new());

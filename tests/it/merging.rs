@@ -136,6 +136,91 @@ fn what_the_other_branch_hid_stays_hidden() {
     assert!(seen.contains("The lexer drops the last token."), "{seen}");
 }
 
+/// Six questions with their answers; `idea` has dropped the second pair, and `hides` has hidden it here.
+fn dropped_there(hides: &[&str]) -> Sandbox {
+    let said: Vec<(&str, String)> = (1..=6)
+        .flat_map(|at| {
+            [
+                ("user", format!("question {at}")),
+                ("assistant", format!("answer {at}")),
+            ]
+        })
+        .collect();
+    let said: Vec<(&str, &str)> = said.iter().map(|(role, text)| (*role, &**text)).collect();
+    let sandbox = Sandbox::with_messages(&said);
+    sandbox.ok(&["branch", "idea"]);
+    sandbox.ok(&["--on", "idea", "drop", ":3", ":4"]);
+    sandbox.ok(hides);
+    sandbox
+}
+
+#[test]
+fn what_the_other_branch_dropped_stays_dropped_when_a_hide_of_this_one_is_taken_back() {
+    let hides: [&[&str]; 4] = [
+        &["truncate", "--keep", "4"],
+        &["compact", ":1..:6", "-m", "in short"],
+        &["clear"],
+        &["annotate", "--skip", ":3", ":4"],
+    ];
+    let ways: [(&[&str], &str); 3] = [
+        (&["merge", "idea", "--messages"], "1 change"),
+        (&["pick", "idea"], "Did 1 change here"),
+        (&["--on", "idea", "rebase", "main"], ""),
+    ];
+    for hide in hides {
+        for (way, says) in ways {
+            let sandbox = dropped_there(hide);
+            let (hidden, before) = (tip(&sandbox, "HEAD"), text(&sandbox));
+            let told = sandbox.tract(way);
+            assert!(told.contains(says) && !told.contains("exit code"), "{told}");
+            if way[0] == "--on" {
+                sandbox.ok(&["checkout", "idea"]);
+            }
+            assert_eq!(text(&sandbox), before, "{hide:?} {way:?}");
+            if way[0] == "merge" {
+                let told = sandbox.tract(way);
+                assert!(told.contains("All of idea is here already"), "{told}");
+                sandbox.ok(&["undo"]);
+                assert_eq!(tip(&sandbox, "HEAD"), hidden);
+                sandbox.ok(&["redo"]);
+            }
+            sandbox.ok(&["revert", hidden.trim()]);
+            let seen = text(&sandbox);
+            let is_back = seen.contains("question 1") && seen.contains("answer 3");
+            assert!(is_back, "{hide:?} {way:?}: {seen}");
+            let is_dropped = !seen.contains("question 2") && !seen.contains("answer 2");
+            assert!(is_dropped, "{hide:?} {way:?}: {seen}");
+            sandbox.ok(&["fsck"]);
+        }
+    }
+}
+
+#[test]
+fn a_summary_of_the_other_branch_comes_where_this_one_hid_its_messages() {
+    let sandbox = dropped_there(&["truncate", "--keep", "4"]);
+    sandbox.ok(&["--on", "idea", "compact", ":2..:4", "-m", "in short"]);
+    let told = sandbox.tract(&["merge", "idea"]);
+    assert!(told.contains("2 changes"), "{told}");
+    assert!(text(&sandbox).contains("in short"));
+}
+
+#[test]
+fn what_both_branches_dropped_or_truncated_is_hidden_once() {
+    let hides: [&[&str]; 2] = [&["drop", ":3", ":4"], &["truncate", "--keep", "4"]];
+    for hide in hides {
+        let sandbox = dropped_there(&["drop", ":3", ":4"]);
+        if hide[0] == "truncate" {
+            sandbox.ok(&["--on", "idea", "truncate", "--keep", "5"]);
+            sandbox.ok(hide);
+        }
+        let before = text(&sandbox);
+        let told = sandbox.tract(&["merge", "idea", "--messages"]);
+        let is_told = told.contains("Merged idea: ") && !told.contains("change");
+        assert!(is_told, "{told}");
+        assert_eq!(text(&sandbox), before);
+    }
+}
+
 #[test]
 fn changes_of_shared_messages_are_made_here_as_well() {
     let sandbox = forked();

@@ -17,7 +17,8 @@ use crate::cli::{App, Result, merging, outcome};
 /// The other branch's news comes at the end, so that a provider's cache stays valid. It is one message: yours, a
 /// summary by --exec, or that branch's last answer. --messages brings all of its messages, those that it hid as
 /// hidden ones; --prompts what the user typed there, with what the client attached to it. Changes of the other branch
-/// to messages that both have apply here as well: edits, hides, restores, priorities.
+/// to messages that both have apply here as well: edits, hides, restores, priorities. A hide also covers messages that
+/// are hidden here already, so they stay hidden when your own hide is restored.
 ///
 /// Where this branch has nothing of its own since, it moves to the other's end. A message that was merged once does
 /// not come again. A tool call without its result does not come.

@@ -143,7 +143,7 @@ pub struct Carry<'a> {
     /// This path.
     pub here: &'a Order,
     /// What plans need to know of it, each entry by itself. For a hide the parts of its visible messages; for
-    /// a restore, a priority or an edit of what is hidden here the calls and results of hidden ones.
+    /// a restore, a priority, or a hide or an edit of what is hidden here the calls and results of hidden ones.
     pub input: &'a PlanInput,
     /// What stands for what.
     pub counterparts: &'a Counterparts,
@@ -333,6 +333,7 @@ impl Carry<'_> {
             return Ok(None);
         }
         let mut taking = Taking::new(self);
+        let moves = self.moves();
         let relocates = hide.is_move();
         let sums_up = hide.kind == HideKind::Compaction || relocates;
         let (mut meant, mut missing, mut is_hidden) = (0, Vec::new(), true);
@@ -359,6 +360,8 @@ impl Carry<'_> {
             }
             if here.priority == Priority::Pinned && there.priority != Priority::Pinned {
                 taking.keep(at);
+            } else {
+                is_hidden &= !counts || self.is_hidden_alike(hide.kind, &here, &moves);
             }
             taking.wanted.insert(at);
         }
@@ -432,6 +435,29 @@ impl Carry<'_> {
             missing,
             spared: taking.spared().into_iter().map(id).collect(),
         }))
+    }
+
+    /// The moves here: each shows in another place what it hides.
+    fn moves(&self) -> HashSet<CommitHash> {
+        let placed = self.input.order.iter().filter_map(|one| one.entry.placed);
+        let moves = placed.filter(|(_, kind)| *kind == HideKind::Drop);
+        moves.map(|(hide, _)| hide).collect()
+    }
+
+    /// Whether a hide of this kind hides an entry here already. A hide of another kind can be restored by itself, and a
+    /// summary stands for no other summary.
+    fn is_hidden_alike(
+        &self,
+        kind: HideKind,
+        here: &OrderEntry,
+        moves: &HashSet<CommitHash>,
+    ) -> bool {
+        let is_alike = |hide: &CommitHash| {
+            kind != HideKind::Compaction
+                && self.here.kind_of(hide) == Some(kind)
+                && !moves.contains(hide)
+        };
+        here.hidden_by.iter().any(is_alike)
     }
 
     /// Whether this path alone has hidden an entry, or parts of it, that the other shows.

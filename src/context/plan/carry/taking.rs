@@ -72,8 +72,30 @@ impl<'a> Taking<'a> {
                 }
             }
             if is_settled {
-                return;
+                break;
             }
+        }
+        self.settle_hidden(&pairs);
+    }
+
+    /// Leaves what is hidden here already, where a partner of it would stay when it is shown again.
+    fn settle_hidden(&mut self, pairs: &Pairs) {
+        let input = self.carry.input;
+        let hidden = self.chosen.iter().copied();
+        let hidden = hidden.filter(|at| !input.order[*at].visible());
+        let mut hidden: BTreeSet<usize> = hidden.collect();
+        if hidden.is_empty() {
+            return;
+        }
+        let groups = input.groups(&[&input.pairs_of_all()]);
+        loop {
+            let stays = |at: &usize| !self.chosen.contains(at) && self.survives(*at, pairs);
+            let parted = |at: &usize| groups.of(*at).iter().any(stays);
+            let Some(at) = hidden.iter().copied().find(parted) else {
+                return;
+            };
+            hidden.remove(&at);
+            self.give_back((at, None));
         }
     }
 

@@ -223,6 +223,54 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(crate::conditions::laws(256))]
+
+    /// What a hide takes there is hidden here by a hide of its kind, whatever else hides it here: so it stays hidden when
+    /// that is restored.
+    #[test]
+    fn what_is_hidden_there_is_hidden_here_by_its_kind(
+        shared in steps(16),
+        theirs in prop::collection::vec((prop::bool::weighted(0.7), any::<Step>()), 1..8),
+        ours in prop::collection::vec((prop::bool::weighted(0.6), any::<Step>()), 1..10),
+    ) {
+        let base = World::begun(shared);
+        let (mut there, mut here) = (base.clone(), base.clone());
+        here.serial += 1_000;
+        theirs.into_iter().for_each(|step| there.take(step));
+        ours.into_iter().for_each(|step| here.take(step));
+        here.messages.extend(there.messages.clone());
+        let mut counterparts = Counterparts::default();
+        for (at, commit) in there.path.iter().enumerate().skip(base.path.len()) {
+            let then = there.before(at);
+            let pairs = here.input().pairs_of_all();
+            let places: Vec<EntryId> = here.order.names().collect();
+            match here.carried(&then, commit, &counterparts, Some(Whose::Theirs)) {
+                Carryover::Fits(fit) => for draft in fit.drafts {
+                    here.commit(draft).expect("it fits");
+                    counterparts.insert(commit.0, here.parent.expect("made"));
+                },
+                Carryover::Already => {}
+                _ => continue,
+            }
+            let Operation::Hide(hide) = &commit.1.operation else { continue };
+            for id in then.order.covered(hide).expect("it is there") {
+                let Some(stands) = counterparts.entry(&here.order, &id) else { continue };
+                let is = here.order.entry(&stands).expect("it is here");
+                let place = places.iter().position(|place| *place == stands);
+                let is_alone = place.is_some_and(|place| pairs.group_of(place).len() < 2);
+                // A pin, and a partner that stays, keep it from the hide.
+                let stays = is.visible || is.priority == Priority::Pinned || !is_alone;
+                if stays || !then.order.entry(&id).expect("it is there").visible {
+                    continue;
+                }
+                let mut kinds = is.hidden_by.iter().map(|of| here.order.kind_of(of));
+                prop_assert!(kinds.any(|kind| kind == Some(hide.kind)), "{} by no {:?}", is.id, hide.kind);
+            }
+        }
+    }
+}
+
 /// Whether it is hidden, and by nothing that the other path has done.
 fn is_own_hide(here: &OrderEntry, there: &World, counterparts: &Counterparts) -> bool {
     let is_there = |hide: &CommitHash| {
