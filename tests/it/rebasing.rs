@@ -494,6 +494,30 @@ fn a_revert_takes_one_commit_back_and_leaves_what_came_later() {
 }
 
 #[test]
+fn a_reverted_restore_holds_when_another_hide_is_taken_back() {
+    let sandbox = Sandbox::with_messages(&[
+        ("user", "Name a river."),
+        ("assistant", "The Elbe."),
+        ("user", "And a lake?"),
+        ("assistant", "Lake Constance."),
+        ("user", "And a hill?"),
+    ]);
+    let steps: [&[&str]; 6] = [
+        &["drop", ":2"],
+        &["restore", "HEAD"],
+        &["truncate", "--keep", "1"],
+        &["revert", "HEAD~1"],
+        &["revert", "HEAD~1"],
+        &["fsck"],
+    ];
+    for step in steps {
+        sandbox.ok(step);
+    }
+    let seen = brief(&sandbox);
+    assert!(seen.contains("Lake") && !seen.contains("Elbe"), "{seen}");
+}
+
+#[test]
 fn a_revert_that_cannot_be_says_why() {
     let sandbox = Sandbox::with_messages(&FOUR);
     sandbox.ok(&["branch", "idea"]);
