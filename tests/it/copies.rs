@@ -325,6 +325,112 @@ fn what_resume_wrote_is_paid_for_once_where_nobody_knows_it() {
     }
 }
 
+/// What `cost` says of each model of the only session of a repository of its own.
+fn cost_alone(name: &str, text: &str) -> String {
+    let sandbox = Sandbox::new();
+    sandbox.write(name, text);
+    sandbox.ok(&["import", name]);
+    sandbox.ok(&["cost", "--by", "model"])
+}
+
+/// A session of Gemini CLI's whose replies were by these models, a turn in each list. The first prompt is told of before
+/// any model.
+fn by_models(turns: &[&[&str]]) -> String {
+    let mut messages = Vec::new();
+    let mut put = |mut message: Value| {
+        let number = messages.len();
+        message["id"] = json!(format!("m{number}"));
+        message["timestamp"] = json!(format!("2026-03-01T10:00:{number:02}.000Z"));
+        messages.push(message);
+    };
+    for (turn, models) in turns.iter().enumerate() {
+        put(json!({"type": "user", "content": format!("Prompt {turn}.")}));
+        for (number, model) in models.iter().enumerate() {
+            let input = 1_000 * (turn + 1) + number;
+            put(
+                json!({"type": "gemini", "content": format!("Answer {turn}.{number}."), "model": model,
+                "tokens": {"input": input, "output": 100, "cached": 0, "thoughts": 0, "tool": 0, "total": input + 100}}),
+            );
+        }
+    }
+    let session = json!({"sessionId": "7a1d2c3b-0000-4000-8000-000000000021", "projectHash": "aa",
+        "startTime": "2026-03-01T10:00:00.000Z", "lastUpdated": "2026-03-01T11:00:00.000Z", "messages": messages});
+    // The client writes a document over several lines.
+    serde_json::to_string_pretty(&session).expect("JSON")
+}
+
+/// Gemini CLI and Claude Code say of a reply which model it is by; Codex says it before the turn.
+#[test]
+fn a_copy_in_codexs_form_has_each_replys_model() {
+    const PRO: &str = "gemini-2.5-pro";
+    const FLASH: &str = "gemini-2.5-flash";
+    let gemini = by_models(&[&[PRO], &[FLASH], &[PRO, FLASH, PRO], &[FLASH]]);
+    let mut claude = Claude::new(ORIGINAL).turns(3);
+    claude.lines[3]["message"]["model"] = json!("claude-haiku-4-5-20251001");
+    for line in claude.lines.iter_mut().skip(1).step_by(2) {
+        let usage = &mut line["message"]["usage"];
+        usage["cache_creation_input_tokens"] = json!(20_000);
+        usage["cache_read_input_tokens"] = json!(3_000);
+    }
+    for (name, text) in [("gemini.json", gemini), ("claude.jsonl", claude.text())] {
+        let cost = cost_alone(name, &text);
+        assert!(cost.lines().count() == 4 && cost.contains('$'), "{cost}");
+        let mine = Sandbox::new();
+        mine.write(name, &text);
+        mine.ok(&["import", name]);
+        mine.ok(&["export", "--format", "codex", "-o", "copy.jsonl"]);
+        let copy = fs::read_to_string(mine.work().join("copy.jsonl")).expect("it wrote one");
+        assert_eq!(cost_alone("copy.jsonl", &copy), cost);
+        for order in [[name, "copy.jsonl"], ["copy.jsonl", name]] {
+            let yours = Sandbox::new();
+            yours.write(name, &text);
+            yours.write("copy.jsonl", &copy);
+            for file in order {
+                yours.ok(&["import", file]);
+            }
+            assert_eq!(yours.ok(&["cost", "--by", "model"]), cost, "{order:?}");
+            if order[0] == name {
+                assert_eq!(yours.ok(&["cost"]), mine.ok(&["cost"]));
+            }
+        }
+    }
+}
+
+/// Where no file of the session is at hand, its records are written by what is known of each reply.
+#[test]
+fn a_count_that_is_written_anew_is_whole() {
+    let mut original = Claude::new(ORIGINAL).turns(2);
+    original.lines[1]["message"]["usage"] = json!({
+        "input_tokens": 3, "cache_read_input_tokens": 2_000, "cache_creation_input_tokens": 60_000,
+        "cache_creation": {"ephemeral_5m_input_tokens": 20_000, "ephemeral_1h_input_tokens": 40_000},
+        "output_tokens": 700, "output_tokens_details": {"thinking_tokens": 400},
+    });
+    let cost = cost_alone("claude.jsonl", &original.text());
+    let sandbox = Sandbox::new();
+    sandbox.write("claude.jsonl", original.text());
+    sandbox.ok(&["import", "claude.jsonl"]);
+    let other = Sandbox::empty();
+    let work = sandbox.work();
+    other.ok(&["clone", work.to_str().expect("UTF-8"), "."]);
+    other.ok(&["export", "-o", "copy.jsonl"]);
+    let copy = fs::read_to_string(other.work().join("copy.jsonl")).expect("it wrote one");
+    assert_eq!(cost_alone("copy.jsonl", &copy), cost);
+    let usages = |text: &str| -> Vec<Value> {
+        let records = text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        let usages = records.map(|record: Value| record["message"]["usage"].clone());
+        usages.filter(Value::is_object).collect()
+    };
+    let [first, second] = &usages(&copy)[..] else {
+        panic!("two replies: {copy}");
+    };
+    assert_eq!(*first, original.lines[1]["message"]["usage"]);
+    for key in ["cache_creation", "output_tokens_details"] {
+        assert!(second.get(key).is_none(), "{second}");
+    }
+}
+
 /// The session file that a resume wrote into the folders of a tool.
 pub fn newest_session(sandbox: &Sandbox) -> PathBuf {
     let mut folders = vec![sandbox.home()];

@@ -681,6 +681,19 @@ fn usage(outgoing: &Outgoing, source: Option<&RawValue>) -> Box<RawValue> {
         "cache_read_input_tokens": usage.cached_tokens,
         "output_tokens": usage.output_tokens,
     }));
+    let hour = usage.written_hour_tokens;
+    if hour > 0 {
+        let minutes = usage.written_tokens.saturating_sub(hour);
+        let written = json!({
+            "ephemeral_5m_input_tokens": minutes,
+            "ephemeral_1h_input_tokens": hour,
+        });
+        fields.set("cache_creation", &written);
+    }
+    if usage.reasoning_tokens > 0 {
+        let thinking = json!({"thinking_tokens": usage.reasoning_tokens});
+        fields.set("output_tokens_details", &thinking);
+    }
     let source = source.and_then(|source| Fields::parse(source.get()));
     for key in SERVED {
         if let Some(value) = source.as_ref().and_then(|source| source.get(key)) {

@@ -108,6 +108,9 @@ struct HistoryBase {
     end_byte_offset: Option<u64>,
 }
 
+/// The type of a record that says what a turn is made with.
+pub(super) const TURN: &str = "turn_context";
+
 lazy! {
     /// A `turn_context`: what of it belongs to the request.
     pub(super) struct TurnContext { cwd, model, effort }

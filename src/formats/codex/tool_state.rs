@@ -6,14 +6,13 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::record::Record;
+use super::record::{Record, TURN};
 use super::write::Writer;
 use crate::error::Result;
 use crate::formats::shared::records::rewritten;
 use crate::wire::json::{quoted, word};
 
 const WORLD: &str = "world_state";
-const TURN: &str = "turn_context";
 /// What comes before it the model is no longer told.
 const COMPACTED: &str = "compacted";
 

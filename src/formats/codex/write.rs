@@ -7,13 +7,17 @@ use serde_json::{Value, json};
 use super::asides::Asides;
 use super::history::prompt_text;
 use super::kept::{Kind, calls, is_legacy, kept, kind, replaced};
+use super::record::{Record, TURN, TurnContext};
 use crate::error::{Error, Result};
 use crate::formats::shared::records::write_line;
 use crate::formats::shared::remarks::Remarks;
 use crate::formats::{Document, Export, Outgoing};
 use crate::model::{Message, Millis, Part, Role, Settings, Usage};
-use crate::wire::json::Object;
+use crate::wire::json::{Object, decode, string, word};
 use crate::wire::responses::{self, OutputPairs};
+
+/// How its maker's models are called.
+const OWN_MODELS: [&str; 5] = ["gpt-", "codex-", "o1", "o3", "o4"];
 
 /// Writes `messages`; returns what the format could not hold.
 pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
@@ -28,6 +32,7 @@ pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
         time: document.now.unwrap_or(Millis(0)),
         total: Usage::default(),
         asides: Asides::of(messages, document),
+        turn: Turn::default(),
     };
     let mut first = 0;
     if document.after.is_empty() {
@@ -60,8 +65,14 @@ pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
         // What the source says of its own messages stands in the file.
         let is_told = writer.asides.is_some();
         let is_own = outgoing.records.is_empty() && outgoing.replaces.is_empty();
-        if prompt && (is_own || !is_told) {
-            writer.turn_context(&outgoing.settings)?;
+        let is_due = is_own || !is_told;
+        if prompt && is_due {
+            writer.turn_context(Turn::of(first_settings(messages, at), document))?;
+        } else if outgoing.message.role == Role::Assistant {
+            let turn = Turn::of(&outgoing.settings, document);
+            if turn.changes(&writer.turn) && (is_due || writer.turn.model.is_some()) {
+                writer.turn_context(turn)?;
+            }
         }
         match &kept {
             Some(records) => {
@@ -113,8 +124,66 @@ fn parts_replies(messages: &[Outgoing], at: usize, document: &Document) -> bool 
 fn is_joined(messages: &[Outgoing], at: usize, document: &Document) -> bool {
     let is_reply = |one: &Outgoing| one.message.role == Role::Assistant;
     let one = &messages[at];
-    let is_followed = messages.get(at + 1).is_some_and(is_reply);
+    let turn = |one: &Outgoing| Turn::of(&one.settings, document);
+    let is_next = |next: &Outgoing| is_reply(next) && !turn(next).changes(&turn(one));
+    let is_followed = messages.get(at + 1).is_some_and(is_next);
     document.fresh && is_reply(one) && one.usage.is_none() && is_followed
+}
+
+/// The settings of the turn that the prompt at `at` begins: those of its first reply. Some clients say of a reply, not of
+/// a prompt, which model it is for.
+fn first_settings(messages: &[Outgoing], at: usize) -> &Settings {
+    let turn = messages[at + 1..].iter();
+    let mut turn = turn.take_while(|one| !one.message.is_typed());
+    let reply = turn.find(|one| one.message.role == Role::Assistant);
+    &reply.unwrap_or(&messages[at]).settings
+}
+
+/// What a `turn_context` says of the request.
+#[derive(Default)]
+struct Turn {
+    model: Option<String>,
+    effort: Option<String>,
+}
+
+impl Turn {
+    /// By the settings in force. The tool goes on with the newest model of a session, which should be one of its own.
+    fn of(settings: &Settings, document: &Document) -> Self {
+        let text = |key| serde_json::from_str::<String>(settings.get(key)?).ok();
+        let is_any = !document.fresh || document.native;
+        let is_own = |model: &String| OWN_MODELS.iter().any(|own| model.starts_with(own));
+        Self {
+            model: text("model").filter(|model| is_any || is_own(model)),
+            effort: text("reasoning_effort"),
+        }
+    }
+
+    /// What a record of the source's says, if it is one.
+    fn told(record: &str) -> Option<Self> {
+        if !record.contains(TURN) {
+            return None;
+        }
+        let record = serde_json::from_str::<Record<'_>>(record).ok()?;
+        let is_turn = word(record.r#type)? == TURN;
+        let context = decode::<TurnContext<'_>>(record.payload).filter(|_| is_turn)?;
+        Some(Self {
+            model: string(context.model),
+            effort: string(context.effort),
+        })
+    }
+
+    /// Whether it says what is not in force after another one: what it is silent about stays.
+    fn changes(&self, before: &Self) -> bool {
+        let is_new = |own: &Option<String>, before| own.is_some() && own != before;
+        self.model.is_some()
+            && (is_new(&self.model, &before.model) || is_new(&self.effort, &before.effort))
+    }
+
+    /// Takes in what comes after it.
+    fn follow(&mut self, next: Self) {
+        self.model = next.model.or(self.model.take());
+        self.effort = next.effort.or(self.effort.take());
+    }
 }
 
 /// The response items that say message `at`.
@@ -134,6 +203,8 @@ pub(super) struct Writer<'a> {
     total: Usage,
     /// What of the source's other records stays, where any is at hand.
     pub(super) asides: Option<Asides>,
+    /// What the newest `turn_context` of the file says.
+    turn: Turn,
 }
 
 impl Writer<'_> {
@@ -149,6 +220,9 @@ impl Writer<'_> {
         for record in self.document.asides(at) {
             if asides.stays(record) {
                 self.line(record)?;
+                if let Some(turn) = Turn::told(record) {
+                    self.turn.follow(turn);
+                }
             }
         }
         self.asides = Some(asides);
@@ -197,20 +271,21 @@ impl Writer<'_> {
         }))
     }
 
-    /// The settings of a turn, where the model is known and may be one of the tool's.
-    fn turn_context(&mut self, settings: &Settings) -> Result<()> {
-        let text = |key| serde_json::from_str::<String>(settings.get(key)?).ok();
-        let Some(model) = text("model").filter(|model| !model.starts_with("claude")) else {
+    /// What a turn is made with, where the model is known.
+    fn turn_context(&mut self, turn: Turn) -> Result<()> {
+        let Some(model) = &turn.model else {
             return Ok(());
         };
-        let turn = Object::new()
+        let context = Object::new()
             .string("cwd", &self.document.cwd)
             .string("approval_policy", "on-request")
             .raw("sandbox_policy", &Object::typed("read-only").finish())
-            .string("model", &model)
-            .optional("effort", text("reasoning_effort").as_deref())
+            .string("model", model)
+            .optional("effort", turn.effort.as_deref())
             .string("summary", "auto");
-        self.enveloped("turn_context", &turn.finish())
+        self.enveloped(TURN, &context.finish())?;
+        self.turn.follow(turn);
+        Ok(())
     }
 
     /// What the provider counted; it also parts a reply from the next.
@@ -220,6 +295,7 @@ impl Writer<'_> {
             json!({
                 "input_tokens": usage.input_tokens,
                 "cached_input_tokens": usage.cached_tokens,
+                "cache_write_input_tokens": usage.written_tokens,
                 "output_tokens": usage.output_tokens,
                 "reasoning_output_tokens": usage.reasoning_tokens,
                 "total_tokens": usage.input_tokens.saturating_add(usage.output_tokens),

@@ -2,6 +2,8 @@
 //!
 //! Deliberately absent: which of two sessions made what both hold; that takes both of them.
 
+use std::borrow::Cow;
+
 use serde::de::IgnoredAny;
 
 use crate::formats::Format;
@@ -30,17 +32,12 @@ const RESUMED_FROM: &str = "resumedFrom";
 impl FirstRecords {
     /// Of a source of `format` that begins so; its last line may be cut.
     pub fn of(format: &Format, front: &str) -> Self {
-        lazy! { struct Line { timestamp } }
         let mut found = Self {
             started_by: starter(format, front.lines().next().unwrap_or_default()),
             ..Self::default()
         };
         for line in front.lines() {
-            if found.began.is_none()
-                && let Ok(line) = serde_json::from_str::<Line<'_>>(line)
-            {
-                found.began = time(line.timestamp);
-            }
+            found.began = found.began.or_else(|| told_time(line));
             found.copied_from = original(format, line);
             if found.copied_from.is_some() {
                 break;
@@ -48,6 +45,17 @@ impl FirstRecords {
         }
         found
     }
+}
+
+/// The time that a line tells: a record, or a member of a document that stands on lines of its own.
+fn told_time(line: &str) -> Option<Millis> {
+    lazy! { struct Line { timestamp } }
+    let member = line.trim().trim_end_matches(',');
+    let record = match member.starts_with('"') {
+        true => Cow::Owned(format!("{{{member}}}")),
+        false => Cow::Borrowed(line),
+    };
+    time(serde_json::from_str::<Line<'_>>(&record).ok()?.timestamp)
 }
 
 /// The session of which an agent did all that a file with this first line holds.

@@ -384,3 +384,143 @@ fn a_resumed_session_says_how_things_stood() {
     };
     assert!(last(&kept).is_empty());
 }
+
+/// A message with these settings, as JSON by their names.
+fn under(message: Message, settings: &[(&str, &str)]) -> Outgoing {
+    let settings = settings.iter();
+    let settings = settings.map(|(key, value)| ((*key).to_owned(), format!("\"{value}\"")));
+    Outgoing {
+        settings: settings.collect::<Settings>().into(),
+        ..new(message)
+    }
+}
+
+/// The records of a file, each as what matters of it here: the model and effort of a turn, or who speaks.
+fn turns(messages: &[Outgoing], document: &Document) -> Vec<String> {
+    let (text, _) = export(messages, document);
+    let told = lines(&text).into_iter().filter_map(|line| {
+        let payload = &line["payload"];
+        let word = |key: &str| payload[key].as_str().unwrap_or_default().to_owned();
+        match line["type"].as_str()? {
+            "turn_context" => Some(format!("{} {}", word("model"), word("effort"))),
+            "response_item" => Some(word("role")),
+            _ => None,
+        }
+    });
+    told.collect()
+}
+
+#[test]
+fn a_turn_is_told_with_its_replies_settings() {
+    let said = |role, settings| under(Message::text(role, "said"), settings);
+    let messages = [
+        said(Role::User, &[]),
+        said(Role::Assistant, &[("model", "gpt-5.1")]),
+        said(Role::User, &[("model", "gpt-5.1")]),
+        said(Role::Assistant, &[("model", "gpt-5.2")]),
+        said(Role::Assistant, &[("model", "gpt-5.2")]),
+        said(
+            Role::Assistant,
+            &[("model", "gpt-5.2"), ("reasoning_effort", "high")],
+        ),
+        said(
+            Role::Assistant,
+            &[("model", "gpt-5.1"), ("reasoning_effort", "high")],
+        ),
+        said(
+            Role::User,
+            &[("model", "gpt-5.1"), ("reasoning_effort", "high")],
+        ),
+    ];
+    let expected = [
+        "gpt-5.1 ",
+        "user",
+        "assistant",
+        "gpt-5.2 ",
+        "user",
+        "assistant",
+        "assistant",
+        "gpt-5.2 high",
+        "assistant",
+        "gpt-5.1 high",
+        "assistant",
+        "gpt-5.1 high",
+        "user",
+    ];
+    for document in [document(), Document::default()] {
+        assert_eq!(turns(&messages, &document), expected);
+    }
+}
+
+/// The tool asks its provider for the newest model that a session names.
+#[test]
+fn a_resumed_session_names_no_model_of_another_tool() {
+    let of = |model: &str| {
+        let settings = [("model", model)];
+        let said = |role| under(Message::text(role, "said"), &settings);
+        [said(Role::User), said(Role::Assistant)]
+    };
+    let native = Document {
+        native: true,
+        ..document()
+    };
+    for (model, is_own) in [
+        ("gpt-5.1-codex", true),
+        ("o3", true),
+        ("claude-opus-4-5", false),
+        ("gemini-2.5-pro", false),
+        ("openai/gpt-5.1", false),
+    ] {
+        let names = |document: &Document| turns(&of(model), document)[0].starts_with(model);
+        assert_eq!(names(&document()), is_own, "{model}");
+        assert!(names(&native), "a session of the tool's own: {model}");
+        assert!(names(&Document::default()), "an export: {model}");
+    }
+}
+
+/// The records that stand beside the messages in the source say what its turns were made with.
+#[test]
+fn a_reply_among_a_sources_own_records_is_told_with_its_model() {
+    let turn =
+        r#"{"timestamp":"t","type":"turn_context","payload":{"cwd":"/p","model":"gpt-5.1"}}"#;
+    let item = |role: &str, kind: &str| {
+        format!(
+            r#"{{"timestamp":"t","type":"response_item","payload":{{"type":"message","role":"{role}","content":[{{"type":"{kind}","text":"said"}}]}}}}"#
+        )
+    };
+    let own = |role, record: String| Outgoing {
+        records: vec![record],
+        ..under(Message::text(role, "said"), &[("model", "gpt-5.1")])
+    };
+    let added = under(
+        Message::text(Role::Assistant, "added"),
+        &[("model", "gpt-5.2")],
+    );
+    let messages = [
+        own(Role::User, item("user", "input_text")),
+        own(Role::Assistant, item("assistant", "output_text")),
+        added,
+        own(Role::Assistant, item("assistant", "output_text")),
+    ];
+    let document = Document {
+        asides: BTreeMap::from([(0, vec![turn.to_owned()])]),
+        ..Document::default()
+    };
+    assert_eq!(
+        turns(&messages, &document),
+        [
+            "gpt-5.1 ",
+            "user",
+            "assistant",
+            "gpt-5.2 ",
+            "assistant",
+            "gpt-5.1 ",
+            "assistant"
+        ]
+    );
+    let untouched = [messages[0].clone(), messages[1].clone()];
+    assert_eq!(
+        turns(&untouched, &document),
+        ["gpt-5.1 ", "user", "assistant"]
+    );
+}
