@@ -860,6 +860,7 @@ MergeParams = TypedDict("MergeParams", {"rev": "Optional[str]", "messages": "boo
     message, which a summary stands in, or else the other branch's last answer. `messages` brings all of its messages,
     those that it hid as hidden ones; `prompts` what the user typed there, with what the client attached to it.
     Changes of the other branch to messages that both have apply here as well: edits, hides, restores, priorities.
+    A hide also covers messages that are hidden here already, so they stay hidden when this branch's own hide is restored.
     
     Where this branch has nothing of its own since, it moves to the other's end. A message that was merged once does
     not come again. A tool call without its result does not come.
@@ -1313,6 +1314,8 @@ class ImportAnswer(_ImportAnswer, total=False):
     """Those of their sub-agents that came in with them, from files of their own."""
     problems: List[str]
     """The first of each file."""
+    notes: List[str]
+    """What is odd in the files and does no harm, such as a line that is still being written."""
     passed_over: List[str]
     """The files of named directories that are no session's."""
     appended: Optional[int]
