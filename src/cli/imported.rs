@@ -119,7 +119,7 @@ fn secrets(reports: &[(PathBuf, ImportReport)], app: &mut App) {
 }
 
 /// Says of each session what would come in, and of how many sub-agents there are.
-pub fn foretell(told: &ImportAnswer, app: &mut App) -> Result<()> {
+pub fn foretell(told: &ImportAnswer, is_verbose: bool, app: &mut App) -> Result<()> {
     for session in told.bases.iter().chain(&told.sessions) {
         let messages = plural(session.messages, "message");
         let new = grouped(session.new_commits);
@@ -150,9 +150,7 @@ pub fn foretell(told: &ImportAnswer, app: &mut App) -> Result<()> {
         app.ui
             .print(format!("and {}", plural(agents, "sub-agent")))?;
     }
-    for note in told.notes.iter().take(NOTES) {
-        app.ui.notice(note.as_str());
-    }
+    notes(&told.notes, is_verbose, app);
     let passed = told.passed_over.len() as u64;
     if passed > 0 {
         app.ui
@@ -348,7 +346,7 @@ pub fn recorded(repo: &Repo, report: &ImportReport, new: u64, app: &mut App) -> 
         let line = line(before, report.format, session, &format!(": {after}"), app);
         app.ui.status(line);
     }
-    problems(Path::new("standard input"), report, false, app);
+    problems(Path::new("standard input"), report, true, app);
     for session in &report.sessions {
         place_hint(repo, session, app)?;
     }
@@ -504,20 +502,26 @@ fn place(file: &Path, line: u64, app: &App) -> String {
     }
 }
 
-fn problems(file: &Path, report: &ImportReport, is_verbose: bool, app: &mut App) {
+/// Says what is odd and does no harm: all of it, or the first few and how much more there is.
+fn notes(all: &[String], is_verbose: bool, app: &mut App) {
     let listed = match is_verbose {
-        true => report.notes.len(),
-        false => NOTES.min(report.notes.len()),
+        true => all.len(),
+        false => NOTES.min(all.len()),
     };
-    for note in &report.notes[..listed] {
-        let place = place(file, note.line, app);
-        app.ui.notice(format!("{place}: {}", note.reason));
+    for note in &all[..listed] {
+        app.ui.notice(note.as_str());
     }
-    let more = (report.notes.len() - listed) as u64;
+    let more = (all.len() - listed) as u64;
     if more > 0 {
-        let (more, file) = (plural(more, "more note"), app.short_path(file));
-        app.ui.notice(format!("{file}: {more} (-v lists them)"));
+        let more = plural(more, "more note");
+        app.ui.notice(format!("{more} (-v lists them)"));
     }
+}
+
+fn problems(file: &Path, report: &ImportReport, is_verbose: bool, app: &mut App) {
+    let odd = report.notes.iter();
+    let odd = odd.map(|note| format!("{}: {}", place(file, note.line, app), note.reason));
+    notes(&odd.collect::<Vec<_>>(), is_verbose, app);
     for found in &report.problems {
         problem(file, found.line, &found.reason, app);
     }

@@ -171,6 +171,7 @@ fn what_was_started_in_the_background_is_told_until_it_ends() {
         .output()
         .expect("it runs");
     assert!(log.stdout.is_empty(), "{log:?}");
+    assert_eq!(log.stderr, b"Nothing is running\n", "{log:?}");
 }
 
 #[test]
@@ -210,6 +211,7 @@ fn what_runs_on_a_path_that_goes_on_is_told_and_a_conversation_of_tracts_own_has
         .output()
         .expect("it runs");
     assert!(log.stdout.is_empty(), "{log:?}");
+    assert_eq!(log.stderr, b"Nothing is running\n", "{log:?}");
 }
 
 /// Codex says that a process has ended in an event that is no message.

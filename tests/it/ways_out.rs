@@ -67,11 +67,15 @@ fn of_many_oddities_of_a_file_the_first_are_told() {
     let session = crate::importing::SESSION;
     let again: String = session.split_inclusive('\n').take(20).collect();
     sandbox.write("session.jsonl", format!("{session}{again}"));
-    let told = sandbox.tract(&["import", "session.jsonl"]);
-    assert_eq!(told.matches(" again (first on line ").count(), 3, "{told}");
-    assert!(told.contains(" more notes (-v lists them)"), "{told}");
-    let told = sandbox.tract(&["import", "-v", "session.jsonl"]);
-    assert!(told.matches(" again (first on line ").count() > 3, "{told}");
+    for how in [["--dry-run"].as_slice(), &[]] {
+        let import =
+            |more: &[&str]| sandbox.tract(&[&["import", "session.jsonl"], how, more].concat());
+        let told = import(&[]);
+        assert_eq!(told.matches(" again (first on line ").count(), 3, "{told}");
+        assert!(told.contains(" more notes (-v lists them)"), "{told}");
+        let told = import(&["-v"]);
+        assert!(told.matches(" again (first on line ").count() > 3, "{told}");
+    }
 }
 
 #[test]

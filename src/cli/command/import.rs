@@ -214,7 +214,7 @@ fn foretell(files: &[PathBuf], spools: &Spools, args: &Args, app: &mut App) -> R
         ..args.deed.clone()
     };
     let told = deed.call(&mut At::new(&repo, On::Head, app))?;
-    imported::foretell(&told, app)?;
+    imported::foretell(&told, args.verbose, app)?;
     for problem in &told.problems {
         app.ui
             .complain(Label::Warning.of("problem:") + " " + problem.as_str());

@@ -136,7 +136,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             app.ui.status("No such commits");
             return Err(Failure::Quiet(Exit::NotAllowed));
         }
-        app.ui.status("No commits in this range");
+        app.ui.status(match deed.running {
+            true => "Nothing is running",
+            false => "No commits in this range",
+        });
     }
     // A list that nobody limited is not the whole: a program could not tell either.
     if deed.limit.is_none() && options.leaves_out(listed, before) {
