@@ -377,7 +377,15 @@ impl Carry<'_> {
                 continue;
             }
             let at = taking.places[&here.id];
-            if here.mask.parts().contains(&MaskedPart::from(part)) {
+            // A stub for a part that is gone here would show it again, without its call.
+            let gone = MaskedPart {
+                stub: None,
+                ..part.into()
+            };
+            if [part.into(), gone]
+                .iter()
+                .any(|hidden| here.mask.parts().contains(hidden))
+            {
                 continue;
             }
             if here.priority == Priority::Pinned && there.priority != Priority::Pinned {
