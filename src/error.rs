@@ -116,6 +116,8 @@ pub enum Error {
         text: String,
         /// The closest name or hash, and a preview of what it is where there is one.
         nearest: Option<String>,
+        /// Whether no branch, tag or session has a commit yet.
+        nothing_yet: bool,
     },
     /// Nothing here has a name by which a search was narrowed.
     #[error("{what} '{name}'")]
@@ -844,6 +846,7 @@ impl Error {
         Self::UnknownRevision {
             text: text.into(),
             nearest: None,
+            nothing_yet: false,
         }
     }
 

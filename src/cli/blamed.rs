@@ -8,8 +8,11 @@ use super::listing;
 
 /// Who speaks.
 pub fn who(message: &BlamedMessage) -> Line {
-    let role = message.role.parse::<Role>();
-    role.map_or(Label::Dim, Label::role).of(message.role)
+    let Ok(role) = message.role.parse::<Role>() else {
+        return Label::Dim.of(message.role);
+    };
+    let (label, who) = Label::speaker(role, message.injected);
+    label.of(who)
 }
 
 /// A session as a list names it.

@@ -143,7 +143,9 @@ pub fn foretell(told: &ImportAnswer, is_verbose: bool, app: &mut App) -> Result<
             }
         };
         let what = Label::Session.of(format!("{} {title}", session.format));
-        app.ui.print(Line::from(before) + " " + what + after)?;
+        let branch = session.branch.iter().map(|name| format!(", on {name}"));
+        app.ui
+            .print(Line::from(before) + " " + what + after + branch.collect::<String>())?;
     }
     let agents = told.agents.len() as u64;
     if agents > 0 {
@@ -418,6 +420,8 @@ fn stays(repo: &Repo, session: &ImportedSession, branch: &RefName) -> Result<Str
 fn apart(repo: &Repo, session: &ImportedSession, branch: &RefName) -> Result<String> {
     let why = if repo.is_fork(branch, &session.name)? {
         "left the session earlier"
+    } else if repo.follows_another(branch, &session.name)? {
+        "follows another session"
     } else {
         "has commits of its own"
     };

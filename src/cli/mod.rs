@@ -336,6 +336,26 @@ fn refuse(error: &clap::Error, arguments: Vec<OsString>, env: &Environment) -> E
 /// Options of other programs for what programs read.
 const FOR_PROGRAMS: [&str; 3] = ["--json", "--csv", "--jsonl"];
 
+/// The arguments but such options, also as `--format json`; none where there is none of them.
+fn without_those_for_programs(arguments: &[OsString]) -> Option<Vec<&OsString>> {
+    let names = |text: &str| FOR_PROGRAMS.iter().any(|it| it[2..] == *text);
+    let mut kept = Vec::new();
+    let mut rest = arguments.iter().peekable();
+    while let Some(argument) = rest.next() {
+        let text = argument.to_string_lossy();
+        let value = rest.peek().map(|next| next.to_string_lossy());
+        let is_alone = text.strip_prefix("--").is_some_and(names);
+        let is_joined = text.strip_prefix("--format=").is_some_and(names);
+        let is_pair = text == "--format" && value.is_some_and(|value| names(&value));
+        match is_alone || is_joined || is_pair {
+            true if is_pair => _ = rest.next(),
+            true => {}
+            false => kept.push(argument),
+        }
+    }
+    (kept.len() < arguments.len()).then_some(kept)
+}
+
 /// The line to type for whoever wants an answer that programs read, where a command with a method lacks such an option.
 fn asked_by_program(
     error: &clap::Error,
@@ -345,11 +365,11 @@ fn asked_by_program(
     let Some(ContextValue::String(odd)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
-    let is_odd = |argument: &OsString| FOR_PROGRAMS.iter().any(|it| argument == it);
-    if error.kind() != ErrorKind::UnknownArgument || !FOR_PROGRAMS.contains(&odd.as_str()) {
+    let is_meant = FOR_PROGRAMS.contains(&odd.as_str()) || odd == "--format";
+    if error.kind() != ErrorKind::UnknownArgument || !is_meant {
         return None;
     }
-    let others = arguments.iter().filter(|argument| !is_odd(argument));
+    let others = without_those_for_programs(arguments)?;
     let read = root.clone().ignore_errors(true);
     let matches = read.try_get_matches_from(others).ok()?;
     let (name, given) = matches.subcommand()?;
@@ -445,7 +465,17 @@ fn usage_hint(error: &clap::Error, command: Option<&str>) -> String {
         ContextValue::Strings(texts) => texts.first().cloned(),
         _ => None,
     });
-    if let Some(suggested) = suggested {
+    // Of options, clap's search finds what nobody would take for the other: `--on` for `--verbose`.
+    let typed = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(typed)) if error.kind() == ErrorKind::UnknownArgument => {
+            typed.strip_prefix("--")
+        }
+        _ => None,
+    };
+    let is_near = |suggested: &String| {
+        typed.is_none_or(|typed| nearest(typed, suggested.strip_prefix("--")).is_some())
+    };
+    if let Some(suggested) = suggested.filter(is_near) {
         return format!("did you mean {suggested}?");
     }
     // The usage line begins with the command's name; of a wrong value there is none.

@@ -251,7 +251,11 @@ pub fn hint(error: &Error) -> Option<String> {
             nearest: Some(name),
             ..
         } => format!("did you mean {name}?"),
-        Error::UnknownRevision { text, .. } if too_short(text) => {
+        Error::UnknownRevision {
+            text,
+            nothing_yet: false,
+            ..
+        } if too_short(text) => {
             let least = HashPrefix::MIN_DIGITS;
             format!("the beginning of a hash is {least} digits at least")
         }
@@ -422,6 +426,10 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
             }
             NameOf::Author => "`tract log -v` names the authors",
         },
+        Error::UnknownRevision {
+            nothing_yet: true, ..
+        }
+        | Error::EmptyBranch { .. } => "`tract import`, or `tract commit -r user -m \"…\"`",
         Error::UnknownRevision { text, .. } if text.starts_with(":/") => {
             "`tract find TEXT` searches all branches and sessions"
         }
@@ -520,7 +528,6 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
         Error::SeveralMessages { .. } => {
             "for one message, give its JSON object alone; for all of them, on branches: `tract import FILE`"
         }
-        Error::EmptyBranch { .. } => "`tract import`, or `tract commit -r user -m \"…\"`",
         Error::Refused(Refusal::NoSuchPart { .. }) => {
             "parts are counted from 0, as `tract show` prints them"
         }

@@ -98,7 +98,7 @@ pub fn error_kind(error: &Error) -> String {
 /// What a program may want to go on with.
 fn facts(error: &Error) -> BTreeMap<String, Value> {
     let facts = match error {
-        Error::UnknownRevision { text, nearest } => json!({ "text": text, "nearest": nearest }),
+        Error::UnknownRevision { text, nearest, .. } => json!({ "text": text, "nearest": nearest }),
         Error::UnknownName { name, known, .. } => json!({ "name": name, "known": known }),
         Error::Conflicts { conflicts } => json!({ "conflicts": conflicts }),
         Error::DoesNotFit { commit, what, .. } => json!({ "commit": commit, "what": what }),
@@ -133,6 +133,7 @@ mod tests {
         let fault = ApiError::from(Error::UnknownRevision {
             text: "abc".to_owned(),
             nearest: Some("abd".to_owned()),
+            nothing_yet: false,
         });
         assert_eq!(
             (fault.kind.as_str(), fault.exit_code),

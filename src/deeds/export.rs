@@ -404,7 +404,8 @@ pub fn write_session(
     }
     write_new(&path, &bytes)?;
     let dirs = host.tool_dirs()?;
-    remarks.extend(ingest::gone_files(dirs.take_along(format, &files)?));
+    dirs.take_along(format, &files)?;
+    remarks.extend(ingest::gone_files(dirs.gone_files(format, &files)));
     Ok(WrittenSession {
         id: new.id,
         path,
@@ -426,7 +427,11 @@ fn session_forecast(
     host: &dyn Host,
 ) -> Result<WrittenSession, ApiError> {
     let (new, path) = new_session(way, cwd, call, host)?;
-    let remarks = ingest::resume_forecast(repo, commit, &new)?.remarks;
+    let ingest::Resumed {
+        mut remarks, files, ..
+    } = ingest::resume_forecast(repo, commit, &new)?;
+    let gone = host.tool_dirs()?.gone_files(way.0, &files);
+    remarks.extend(ingest::gone_files(gone));
     Ok(WrittenSession {
         id: new.id,
         path,

@@ -270,7 +270,17 @@ impl ImportParams {
                 let (outcome, new) = ingest::forecast(at.repo, &scratch, session)?;
                 (facts.outcome, facts.new_commits) = (relation(outcome), new);
             }
-            (facts.commit, facts.branch, facts.follows) = (None, None, false);
+            facts.commit = None;
+            // Another branch than a named one that is new goes by what is here.
+            facts.follows = match &self.branch {
+                Some(name) if facts.outcome == relation(Outcome::New) => {
+                    let name = RefName::branch(name)?;
+                    let known = at.repo.references(name.as_str())?;
+                    known.iter().all(|(other, _)| *other != name)
+                }
+                _ => false,
+            };
+            facts.branch = self.branch.clone().filter(|_| facts.follows);
         }
         // An import of them alone would leave out what is here.
         let is_news = |facts: &ImportedFacts| facts.outcome != relation(Outcome::Unchanged);

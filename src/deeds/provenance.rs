@@ -63,6 +63,9 @@ pub struct BlamedMessage {
     pub number: Option<usize>,
     /// Who speaks.
     pub role: &'static str,
+    /// Whether a client says it in the user's name.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub injected: bool,
     /// One line of it. What somebody else wrote: escape it before it is shown.
     pub preview: String,
     /// The commit that gave it the text that it has.
@@ -210,6 +213,7 @@ impl From<&BlameRow> for BlamedMessage {
             id: row.entry.to_string(),
             number: row.number,
             role: row.role.as_str(),
+            injected: row.injected,
             preview: row.preview.clone(),
             commit: row.hash.to_string(),
             operation: row.commit.operation.verb(),

@@ -20,23 +20,30 @@ pub struct FileAlong {
 pub fn gone_files(count: usize) -> Option<String> {
     match count {
         0 => None,
-        1 => Some("1 file of a checkpoint is gone, and was not taken along".to_owned()),
+        1 => Some("1 file of a checkpoint is gone, and is not taken along".to_owned()),
         count => Some(format!(
-            "{count} files of checkpoints are gone, and were not taken along"
+            "{count} files of checkpoints are gone, and are not taken along"
         )),
     }
 }
 
-/// Links the files, below a tool's directory, to where a new session looks for them. Returns how many are nowhere.
-pub(super) fn link(directory: &Path, files: &[FileAlong]) -> Result<usize> {
-    let mut missing: HashSet<&str> = HashSet::new();
+/// How many of the files, below a tool's directory if that is known, are nowhere.
+pub(super) fn gone(directory: Option<&Path>, files: &[FileAlong]) -> usize {
+    let is_there = |path: &str| directory.is_some_and(|it| it.join(path).is_file());
+    let mut gone: HashSet<&str> = files.iter().map(|file| file.to.as_str()).collect();
+    for FileAlong { from, to } in files {
+        if is_there(from) || is_there(to) {
+            gone.remove(to.as_str());
+        }
+    }
+    gone.len()
+}
+
+/// Links the files, below a tool's directory, to where a new session looks for them, as far as they are there.
+pub(super) fn link(directory: &Path, files: &[FileAlong]) -> Result<()> {
     for FileAlong { from, to } in files {
         let (from, at) = (directory.join(from), directory.join(to));
-        if at.is_file() {
-            continue;
-        }
-        if !from.is_file() {
-            missing.insert(to);
+        if at.is_file() || !from.is_file() {
             continue;
         }
         if let Some(parent) = at.parent() {
@@ -47,8 +54,7 @@ pub(super) fn link(directory: &Path, files: &[FileAlong]) -> Result<usize> {
             copy_with_time(&from, &at).map_err(Error::io(&at))?;
         }
     }
-    missing.retain(|to| !directory.join(to).is_file());
-    Ok(missing.len())
+    Ok(())
 }
 
 /// Copies a file with the time at which it was last changed.

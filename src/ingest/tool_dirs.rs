@@ -272,7 +272,7 @@ impl ToolDirs {
 
     /// The provider that a format's tool talks to by its own settings, if it says so.
     pub fn provider(&self, format: &Format) -> Option<String> {
-        let (_, directory) = self.0.iter().find(|(known, _)| *known == format)?;
+        let directory = self.directory_of(format)?;
         let (file, read) = format.resume()?.provider?;
         read(&fs::read_to_string(directory.join(file)).ok()?)
     }
@@ -287,7 +287,7 @@ impl ToolDirs {
         id: &str,
         local_time: &str,
     ) -> Option<PathBuf> {
-        let (_, directory) = self.0.iter().find(|(known, _)| *known == format)?;
+        let directory = self.directory_of(format)?;
         let cwd = &*cwd.to_string_lossy();
         let folders = format.home.as_ref().and_then(|home| home.folders);
         let folder = folders.and_then(|(file, read)| {
@@ -303,22 +303,27 @@ impl ToolDirs {
         Some(directory.join(file))
     }
 
-    /// Copies the files that a new session of `format` names to where its tool looks for them. Returns how many of them
-    /// are nowhere; what is there already stays.
+    /// How many of the files that a new session of `format` names are nowhere.
+    pub fn gone_files(&self, format: &Format, files: &[FileAlong]) -> usize {
+        file_along::gone(self.directory_of(format), files)
+    }
+
+    /// Copies the files that a new session of `format` names to where its tool looks for them, as far as they are
+    /// there. What stands in such a place already stays.
     ///
     /// # Errors
     ///
     /// Where one that is there cannot be copied.
-    pub fn take_along(&self, format: &Format, files: &[FileAlong]) -> Result<usize> {
+    pub fn take_along(&self, format: &Format, files: &[FileAlong]) -> Result<()> {
+        match self.directory_of(format) {
+            Some(directory) => file_along::link(directory, files),
+            None => Ok(()),
+        }
+    }
+
+    fn directory_of(&self, format: &Format) -> Option<&Path> {
         let known = self.0.iter().find(|(known, _)| *known == format);
-        let Some((_, directory)) = known else {
-            return Ok(files
-                .iter()
-                .map(|file| &file.to)
-                .collect::<HashSet<_>>()
-                .len());
-        };
-        file_along::link(directory, files)
+        known.map(|(_, directory)| directory.as_path())
     }
 }
 

@@ -31,6 +31,8 @@ pub struct BlameRow {
     pub entry: EntryId,
     /// Who speaks.
     pub role: Role,
+    /// Whether a client says it in the user's name.
+    pub injected: bool,
     /// One line of it. Hostile until escaped.
     pub preview: String,
     /// The commit that gave it the text that it has.
@@ -133,8 +135,15 @@ impl Repo {
         let contents: Vec<ContentHash> = entries.iter().map(|(_, it)| it.content).collect();
         let said = load::told_rows(view, &contents)?;
         let mut rows = Vec::with_capacity(entries.len());
-        for (number, entry) in entries {
-            rows.push(blamer.row(number, &entry, &said[&entry.content])?);
+        for (number, entry) in &entries {
+            rows.push(blamer.row(*number, entry, &said[&entry.content])?);
+        }
+        let brought = rows.iter().zip(&contents);
+        let brought =
+            brought.map(|(row, content)| (row.hash, &row.commit.operation, &said[content]));
+        let injected = prompts::injected_rows(view, &brought.collect::<Vec<_>>())?;
+        for (row, injected) in rows.iter_mut().zip(injected) {
+            row.injected = injected;
         }
         blamer.at_their_time(tip, &mut rows)?;
         Ok(rows)
@@ -206,6 +215,7 @@ impl<'a> Blamer<'a> {
             number,
             entry: entry.id,
             role: said.role,
+            injected: false,
             preview: said.preview.clone(),
             hash,
             commit,

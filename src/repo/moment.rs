@@ -38,11 +38,19 @@ impl Repo {
     ) -> Result<T> {
         let read = self.in_numbers(typed);
         with(&read).map_err(|error| match error {
-            Error::UnknownRevision { text, nearest } if text == read => {
+            Error::UnknownRevision {
+                text,
+                nearest,
+                nothing_yet,
+            } if text == read => {
                 let text = typed.to_owned();
                 match self.unreadable(typed) {
                     Some(inside) => Error::UnreadableMoment { text, inside },
-                    None => Error::UnknownRevision { text, nearest },
+                    None => Error::UnknownRevision {
+                        text,
+                        nearest,
+                        nothing_yet,
+                    },
                 }
             }
             Error::BeyondFirst { text, first } if text == read => Error::BeyondFirst {

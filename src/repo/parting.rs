@@ -70,6 +70,13 @@ impl Repo {
         let parting = Parting::of(&*view, (session, &theirs), (branch, &ours))?;
         Ok(parting.is_fork)
     }
+
+    /// Whether a branch follows another session than this one.
+    pub fn follows_another(&self, branch: &RefName, session: &RefName) -> Result<bool> {
+        let followers = self.store.read()?.followers()?;
+        let mut followed = followers.iter().filter(|(_, follower)| follower == branch);
+        Ok(followed.any(|(other, _)| other != session))
+    }
 }
 
 /// The operation by which `branch` came to share the session's path up to `last` and no further.

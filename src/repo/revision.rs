@@ -120,10 +120,7 @@ impl Repo {
                 return Ok(name);
             }
         }
-        Err(Error::UnknownRevision {
-            text: text.to_owned(),
-            nearest: nearest(&*view, text)?,
-        })
+        Err(unknown(&*view, text)?)
     }
 
     /// One line about a commit: of the message that it brings, else what it does. Hostile until
@@ -272,13 +269,10 @@ pub(crate) fn resolve(view: &dyn View, on: &On, text: &str) -> Result<CommitHash
     if let Some(commit) = named(view, on, text)? {
         return Ok(commit);
     }
-    let nearest = if text.starts_with(":/") {
-        None
-    } else {
-        nearest(view, text)?
-    };
-    let text = text.to_owned();
-    Err(Error::UnknownRevision { text, nearest })
+    Err(match text.starts_with(":/") {
+        true => Error::no_commit(text),
+        false => unknown(view, text)?,
+    })
 }
 
 /// The same; none for one step before the first commit.
@@ -314,9 +308,13 @@ fn named(view: &dyn View, on: &On, text: &str) -> Result<Option<CommitHash>> {
             Err(Error::UnknownRevision {
                 text: inner,
                 nearest,
+                nothing_yet,
             }) if inner == base => {
-                let text = text.to_owned();
-                return Err(Error::UnknownRevision { text, nearest });
+                return Err(Error::UnknownRevision {
+                    text: text.to_owned(),
+                    nearest,
+                    nothing_yet,
+                });
             }
             found => found?,
         };
@@ -472,10 +470,10 @@ fn at_moment(view: &dyn View, on: &On, base: &str, time: Millis) -> Result<Commi
             .unwrap_or_else(RefName::head),
         (name, _) => match find_reference(view, name)? {
             Some(name) => name,
-            None => session_with_prefix(view, name)?.ok_or_else(|| Error::UnknownRevision {
-                text: name.to_owned(),
-                nearest: nearest(view, name).ok().flatten(),
-            })?,
+            None => match session_with_prefix(view, name)? {
+                Some(session) => session,
+                None => return Err(unknown(view, name)?),
+            },
         },
     };
     let mut values: HashMap<RefName, Option<RefValue>> = HashMap::new();
@@ -655,10 +653,25 @@ fn preview(view: &dyn View, hash: &CommitHash) -> Result<String> {
     })
 }
 
-/// The name or hash closest to `text`, if any is close.
-fn nearest(view: &dyn View, text: &str) -> Result<Option<String>> {
-    let names = view.references("")?;
-    let names = names.iter().map(|(name, _)| name.short());
+/// The error for a text that names nothing.
+fn unknown(view: &dyn View, text: &str) -> Result<Error> {
+    let references = view.references("")?;
+    let nearest = nearest(view, &references, text)?;
+    let mut names = references.iter().map(|(name, _)| name);
+    Ok(Error::UnknownRevision {
+        text: text.to_owned(),
+        nothing_yet: nearest.is_none() && names.all(RefName::is_position),
+        nearest,
+    })
+}
+
+/// The nearest name of a ref, or the commit whose hash was meant.
+fn nearest(
+    view: &dyn View,
+    references: &[(RefName, RefValue)],
+    text: &str,
+) -> Result<Option<String>> {
+    let names = references.iter().map(|(name, _)| name.short());
     if let Some(name) = model::nearest(text, names.chain(["HEAD"])) {
         return Ok(Some(name.to_owned()));
     }

@@ -146,11 +146,11 @@ fn a_message_tells_where_it_came_from() {
     );
     sandbox.ok(&["import", fixture]);
     insta::assert_snapshot!(sandbox.tract(&["blame"]), @r#"
-    c20be2d  :1  2026-01-05 10:00:02  compact  user       claude-code/11111111…  The plan was read twice.
+    c20be2d  :1  2026-01-05 10:00:02  compact  injected   claude-code/11111111…  The plan was read twice.
     d128895  :2  2026-01-05 10:00:03           assistant  claude-code/11111111…  Going on.
     "#);
     insta::assert_snapshot!(sandbox.tract(&["blame", ":1"]), @r#"
-    :1          user  The plan was read twice.
+    :1          injected  The plan was read twice.
     text from   c20be2d  compact  2026-01-05 10:00:02 +0000
     session     claude-code/11111111…
     client      claude-code

@@ -418,6 +418,14 @@ fn a_branch_that_is_named_for_a_session_that_is_here_is_told_of() {
     let told = again();
     let stays = "\nsecond has commits of its own, so it stays\n";
     assert!(told.contains(stays), "{told}");
+    let id = "5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70";
+    sandbox.write(
+        "other.jsonl",
+        SESSION.replace(id, "6c1d0b2f-7d42-4c8f-9e36-2f1d8a6b4c70"),
+    );
+    let told = sandbox.tract(&["import", "--as", "second", "other.jsonl"]);
+    let stays = "second follows another session, so it stays";
+    assert!(told.contains(stays), "{told}");
 }
 
 #[test]

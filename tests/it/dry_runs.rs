@@ -97,6 +97,8 @@ fn an_import_says_what_would_come_in() {
     Would make a repository here
     "#);
     assert!(!sandbox.work().join(".tract").exists());
+    let named = sandbox.ok(&["import", "session.jsonl", "--as", "bank", "--dry-run"]);
+    assert!(named.ends_with(", 1 compaction, on bank\n"), "{named}");
     let beginning: String = SESSION.split_inclusive('\n').take(20).collect();
     sandbox.write("session.jsonl", beginning);
     sandbox.ok(&["import", "session.jsonl"]);

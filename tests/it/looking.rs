@@ -84,7 +84,7 @@ fn a_compaction_is_shown_beside_what_it_hid() {
     tokens    -2,705 = 260
     source    claude-code, 2 records
 
-    In its place: user
+    In its place: injected
 
         This session is being continued from a previous conversation that ran out of context. The conversation is summarized below:
 

@@ -124,7 +124,7 @@ fn what_a_hide_hid_and_what_stayed() {
     messages  -2 +1
     tokens    -7 = 67
 
-    In its place: user
+    In its place: injected
 
         We spoke of rivers.
 
@@ -154,7 +154,7 @@ fn what_a_hide_hid_and_what_stayed() {
     messages  -2 +1
     tokens    -9 = 58
 
-    In its place: user
+    In its place: injected
 
         [Sliding window truncation: 2 messages hidden to reduce context]
 

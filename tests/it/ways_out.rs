@@ -197,6 +197,39 @@ fn what_a_client_says_in_the_users_name_is_injected() {
     assert_eq!(users.lines().count(), 2, "{users}");
     let told = sandbox.ok(&["api", "log"]);
     assert_eq!(told.matches("\"injected\":true").count(), 1, "{told}");
+    // A compaction's summary as well, whichever command tells of it.
+    sandbox.ok(&["compact", "--keep", "1", "-m", "Two were to be painted."]);
+    for words in [&["find", "to be painted"][..], &["show"], &["blame", ":1"]] {
+        let told = sandbox.ok(words);
+        assert!(told.contains("injected"), "{words:?}: {told}");
+    }
+}
+
+#[test]
+fn in_an_empty_repository_a_name_is_answered_with_how_to_begin() {
+    let sandbox = Sandbox::new();
+    for words in [["checkout", "x"], ["show", "x"], ["log", "face1"]] {
+        let told = sandbox.tract(&words);
+        let begin = "hint: tract import, or tract commit -r user -m";
+        assert!(told.contains(begin), "{words:?}: {told}");
+    }
+}
+
+#[test]
+fn another_programs_option_for_json_is_answered_with_the_method() {
+    let sandbox = three();
+    for words in [
+        &["show", ":2", "--format", "json"][..],
+        &["show", "--format=json", ":2"],
+        &["show", "--json", ":2"],
+    ] {
+        let told = sandbox.tract(words);
+        let line = "hint: programs ask with: tract api show '{\"rev\":\":2\"}'";
+        assert!(told.contains(line), "{words:?}: {told}");
+    }
+    // What is like no option is not taken for one.
+    let told = sandbox.tract(&["show", "--frobnicate"]);
+    assert!(!told.contains("did you mean"), "{told}");
 }
 
 #[test]

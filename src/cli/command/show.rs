@@ -149,7 +149,8 @@ fn fields(
         if let Some(recipient) = &message.recipient {
             name.push_str(&format!(" → {recipient}"));
         }
-        let role = Label::role(message.role).of(message.role.as_str());
+        let (label, who) = Label::speaker(message.role, row.injected);
+        let role = label.of(who);
         let types = part::types_of(message);
         let cut = if message.interrupted {
             ", interrupted"
@@ -255,7 +256,8 @@ fn content(shown: &Shown, limit: usize, ui: &mut Ui) -> Result<()> {
     }
     for message in shown.message.iter().chain(&shown.replacements) {
         if shown.message.is_none() {
-            let role = Label::role(message.role).of(message.role.as_str());
+            let (label, who) = Label::speaker(message.role, shown.row.injected);
+            let role = label.of(who);
             ui.print("")?;
             let title = match &shown.row.commit.operation {
                 Operation::Hide(hide) if hide.is_move() => "Moved here: ",

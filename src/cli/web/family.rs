@@ -20,7 +20,7 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
     let tree = trees.iter().find(|tree| tree.holds(&id));
     let missing = || Failure::refused(format!("there is no conversation '{id}'"));
     let tree = tree.ok_or_else(missing)?;
-    let mut first = listed(tree, true, &app.calendar(), &app);
+    let mut first = listed(tree, "", &app.calendar(), &app);
     mark(&mut first, &super::session_address(&id, ""));
     let count = match tree.is_imported() {
         true => plural(1 + tree.below() as u64, "conversation"),

@@ -271,6 +271,7 @@ pub fn days(trees: &[&Tree<'_>], calendar: &Calendar, app: &App) -> Vec<ListedDa
     let mut days: Vec<ListedDay> = Vec::new();
     for tree in trees {
         let date = tree.last.map(day).unwrap_or_default();
+        let listed = listed(tree, &date, calendar, app);
         if days.last().is_none_or(|last| last.date != date) {
             let name = match date.as_str() {
                 "" => "No date".to_owned(),
@@ -284,10 +285,9 @@ pub fn days(trees: &[&Tree<'_>], calendar: &Calendar, app: &App) -> Vec<ListedDa
                 sessions: Vec::new(),
             });
         }
-        let listed = listed(tree, false, calendar, app);
-        days.last_mut()
-            .into_iter()
-            .for_each(|last| last.sessions.push(listed.clone()));
+        if let Some(last) = days.last_mut() {
+            last.sessions.push(listed);
+        }
     }
     days
 }
@@ -309,8 +309,8 @@ impl Tree<'_> {
     }
 }
 
-/// A conversation as a list says it, with those that belong to it; its time with the date, where no day stands above.
-pub fn listed(tree: &Tree<'_>, is_dated: bool, calendar: &Calendar, app: &App) -> ListedSession {
+/// A conversation as a list says it, with those that belong to it; its time with the date, unless that stands above.
+pub fn listed(tree: &Tree<'_>, above: &str, calendar: &Calendar, app: &App) -> ListedSession {
     let row = tree.row;
     let mut facts = Vec::new();
     facts.extend(row.tool.clone());
@@ -340,7 +340,8 @@ pub fn listed(tree: &Tree<'_>, is_dated: bool, calendar: &Calendar, app: &App) -
     }
     let time = row.last.map(|time| {
         let shown = calendar.absolute(time);
-        let from = if is_dated { 0 } else { 11 };
+        let is_above = calendar.date(time) == above;
+        let from = if is_above { 11 } else { 0 };
         let shown = shown.get(from..16).unwrap_or_default();
         (time.to_iso(), shown.to_owned())
     });
@@ -353,7 +354,7 @@ pub fn listed(tree: &Tree<'_>, is_dated: bool, calendar: &Calendar, app: &App) -
         children: tree
             .children
             .iter()
-            .map(|child| listed(child, is_dated, calendar, app))
+            .map(|child| listed(child, above, calendar, app))
             .collect(),
     }
 }

@@ -299,6 +299,30 @@ fn a_branch_stands_below_the_session_that_it_left() {
 }
 
 #[test]
+fn below_the_day_of_a_branch_its_session_says_its_own() {
+    let sandbox = with_demo();
+    session(
+        &sandbox,
+        &id(1),
+        "/srv/bank",
+        "claude-sonnet-4-5",
+        11,
+        "Sort the invoices",
+    );
+    let file = format!(".claude/projects/-srv-bank/{}.jsonl", id(1));
+    let file = sandbox.home().join(file);
+    sandbox.ok(&["import", "--as", "bank", &file.display().to_string()]);
+    sandbox.ok(&["checkout", "-b", "idea", "bank"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "Something else"]);
+    let page = Served::of(&sandbox, &[]).settled("");
+    let times: Vec<&str> = page
+        .split("<time datetime=\"")
+        .filter_map(|rest| rest.split('>').nth(1)?.split('<').next())
+        .collect();
+    assert!(times.contains(&"2026-03-11 10:00"), "{times:?}");
+}
+
+#[test]
 fn nothing_of_a_repository_changes_while_it_is_looked_at() {
     if on_servers() {
         return;
