@@ -10,7 +10,7 @@ use crate::repo::call::On;
 use crate::repo::repository::{self, Repo};
 use crate::repo::stretches::Outline;
 use crate::repo::{called, head, load, path};
-use crate::store::View;
+use crate::store::{CommitRow, View};
 
 /// How many commits an ambiguous prefix lists.
 const CANDIDATES: usize = 5;
@@ -74,8 +74,8 @@ impl Repo {
     }
 
     /// What `A..B` names: the commit B, and the one that the path from A to B begins after: A, or,
-    /// where A is on another path, the last commit that both have. An end left out is HEAD. `:3..5` is
-    /// `:3..:5`. A text without `..` is B alone.
+    /// where A is on another path, the last commit that both have. An end left out is HEAD. A text without `..` is B
+    /// alone.
     ///
     /// # Errors
     ///
@@ -92,12 +92,23 @@ impl Repo {
             return Ok((resolve(&*view, on, text)?, None));
         };
         let end = |text: &str| resolve(&*view, on, or_head(text));
-        // Behind a number of a message, digits alone are another number: `:3..5` is `:3..:5`.
-        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        let short = from.strip_prefix(':').is_some_and(is_number) && is_number(to);
-        let number = short.then(|| format!(":{to}"));
-        let (from, to) = (end(from)?, end(number.as_deref().unwrap_or(to))?);
+        let (from, to) = (end(from)?, end(to)?);
         Ok((to, path::last_shared(&*view, &from, &to)?))
+    }
+
+    /// The last of some commits of one path, and the commit before the first of them, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownRevision`] where none of them is here.
+    pub fn span_of(&self, commits: &[CommitHash]) -> Result<(CommitHash, Option<CommitHash>)> {
+        let rows = self.store.read()?.commits(commits)?;
+        let rows: Vec<CommitRow> = rows.into_iter().flatten().collect();
+        let first = rows.iter().min_by_key(|row| row.depth);
+        let last = rows.iter().max_by_key(|row| row.depth);
+        let ends = first.zip(last);
+        let (first, last) = ends.ok_or_else(|| Error::no_commit(""))?;
+        Ok((last.hash, first.commit.parent))
     }
 
     /// The ref that `text` means: its full name, or a branch, tag or session by its short name.

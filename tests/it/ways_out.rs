@@ -121,11 +121,21 @@ fn a_search_that_finds_nothing_ends_with_one() {
 }
 
 #[test]
-fn a_range_of_numbers_needs_one_colon() {
+fn a_range_of_numbers_is_of_messages_and_needs_one_colon() {
     let sandbox = three();
-    let range = sandbox.ok(&["log", ":1..:3"]);
-    assert_eq!(range.lines().count(), 2, "{range}");
-    assert_eq!(sandbox.ok(&["log", ":1..3"]), range);
+    let range = sandbox.ok(&["log", ":2..3", "--oneline"]);
+    assert_eq!(range, sandbox.ok(&["log", ":1..HEAD", "--oneline"]));
+    for (range, count) in [(":1..3", 3), (":1..:3", 3), (":-2..-1", 2), (":2..2", 1)] {
+        let told = sandbox.ok(&["log", range]);
+        assert_eq!(told.lines().count(), count, "{range}: {told}");
+        let shown = sandbox.ok(&["show", range]);
+        assert_eq!(shown.matches("\ntime ").count(), count, "{range}: {shown}");
+    }
+    // A summary stands at the beginning, and its commit is the last.
+    sandbox.ok(&["compact", ":1..2", "-m", "A shed."]);
+    let told = sandbox.ok(&["log", ":1..2"]);
+    assert_eq!(told.lines().count(), 2, "{told}");
+    sandbox.ok(&["undo"]);
     let unknown = sandbox.tract(&["log", ":1..9"]);
     assert!(unknown.contains(":1 to :3"), "{unknown}");
 }

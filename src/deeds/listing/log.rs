@@ -24,7 +24,7 @@ use crate::render::calendar::Edge;
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct LogParams {
-    /// Where to begin, instead of HEAD; A..B: the commits from A to B
+    /// Where to begin, instead of HEAD; A..B: the commits from A to B; :3..5: those from message 3 to 5
     #[cfg_attr(
         feature = "cli",
         arg(value_name = "REV|A..B", allow_negative_numbers = true)
@@ -232,7 +232,12 @@ impl LogParams {
 
     fn range(&self, at: &At<'_>) -> Result<(CommitHash, Option<CommitHash>), ApiError> {
         let rev = self.rev.as_deref().unwrap_or("HEAD");
-        Ok(at.repo.resolve_range(&at.on, rev)?)
+        let Some(messages) = at.messages_of(rev)? else {
+            return Ok(at.repo.resolve_range(&at.on, rev)?);
+        };
+        let commits = messages.map(|message| at.repo.resolve(&at.on, &message));
+        let commits: Vec<CommitHash> = commits.collect::<crate::Result<_>>()?;
+        Ok(at.repo.span_of(&commits)?)
     }
 
     fn of_commits(&self, at: &At<'_>) -> Result<LogAnswer, ApiError> {
