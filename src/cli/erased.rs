@@ -1,7 +1,8 @@
 //! What a purge has erased, and what not.
 
+use tract::hash::CommitHash;
 use tract::model::RefName;
-use tract::render::{bytes, plural};
+use tract::render::{bytes, grouped, plural};
 use tract::repo::Repo;
 use tract::upkeep::{Purged, Unfinished};
 
@@ -61,6 +62,7 @@ pub fn tell(purged: &Purged, repo: &Repo, app: &mut App) -> Result<()> {
         ));
     }
     names(&purged.names, ui);
+    quoting(&purged.quoting, ui);
     if git::kept() > 0 {
         ui.notice("git keeps what push git: and pull git: left here until it collects it");
         ui.hint("git gc --prune=now does it at once");
@@ -116,6 +118,23 @@ pub fn names(names: &[RefName], ui: &mut Ui) {
     if !names.is_empty() {
         ui.hint("tract branch -m OLD NEW, tract branch -d NAME, tract tag -d NAME");
     }
+}
+
+/// Which messages say all that an erased one said: those that were not named stay.
+pub fn quoting(commits: &[CommitHash], ui: &mut Ui) {
+    if commits.is_empty() {
+        return;
+    }
+    let shown: Vec<String> = commits.iter().take(NAMES).map(CommitHash::short).collect();
+    let shown = shown.join(" ");
+    let more = match commits.len().saturating_sub(NAMES) {
+        0 => String::new(),
+        more => format!(" and {} more", grouped(more as u64)),
+    };
+    ui.notice(format!("the same text stays in {shown}{more}"));
+    ui.hint(format!(
+        "tract purge {shown} --dry-run, or --match TEXT for all"
+    ));
 }
 
 /// How many names are told.

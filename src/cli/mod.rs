@@ -315,7 +315,7 @@ fn refuse(error: &clap::Error, arguments: Vec<OsString>, env: &Environment) -> E
     if let Some((said, wanted)) = number_wanted(error, command.unwrap_or(&root)) {
         what = what.replace(&said, wanted);
     }
-    let hint = for_program.unwrap_or_else(|| usage_hint(error, name));
+    let hint = for_program.unwrap_or_else(|| usage_hint(error, command));
     let ui = Ui::new(ColorChoice::Auto, &env.surroundings, false);
     let mut app = App::new(ui, Globals::default(), env.clone());
     app.command = name.unwrap_or_default().to_owned();
@@ -436,7 +436,11 @@ fn number_wanted(error: &clap::Error, command: &clap::Command) -> Option<(String
 }
 
 /// What to do about wrong usage of the command with this name, if it was understood.
-fn usage_hint(error: &clap::Error, command: Option<&str>) -> String {
+fn usage_hint(error: &clap::Error, command: Option<&clap::Command>) -> String {
+    let options = command.into_iter().flat_map(clap::Command::get_arguments);
+    let options = options.filter(|option| !option.is_hide_set());
+    let options: Vec<&str> = options.filter_map(clap::Arg::get_long).collect();
+    let command = command.map(clap::Command::get_name);
     // Our own search knows which slips people make; clap's thinks `comit` is meant to be `config`.
     // Below a command it's that command's help that lists what there is.
     if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) {
@@ -454,28 +458,26 @@ fn usage_hint(error: &clap::Error, command: Option<&str>) -> String {
     {
         return "words to leave out stand behind --: tract find -- WORD -WORD".to_owned();
     }
-    let suggested = [
-        ContextKind::SuggestedSubcommand,
-        ContextKind::SuggestedArg,
-        ContextKind::SuggestedValue,
-    ]
-    .into_iter()
-    .find_map(|kind| match error.get(kind)? {
-        ContextValue::String(text) => Some(text.clone()),
-        ContextValue::Strings(texts) => texts.first().cloned(),
-        _ => None,
-    });
-    // Of options, clap's search finds what nobody would take for the other: `--on` for `--verbose`.
     let typed = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(typed)) if error.kind() == ErrorKind::UnknownArgument => {
             typed.strip_prefix("--")
         }
         _ => None,
     };
-    let is_near = |suggested: &String| {
-        typed.is_none_or(|typed| nearest(typed, suggested.strip_prefix("--")).is_some())
+    let suggested = match typed {
+        Some(typed) => nearest(typed, options).map(|near| format!("--{near}")),
+        None => [
+            ContextKind::SuggestedSubcommand,
+            ContextKind::SuggestedValue,
+        ]
+        .into_iter()
+        .find_map(|kind| match error.get(kind)? {
+            ContextValue::String(text) => Some(text.clone()),
+            ContextValue::Strings(texts) => texts.first().cloned(),
+            _ => None,
+        }),
     };
-    if let Some(suggested) = suggested.filter(is_near) {
+    if let Some(suggested) = suggested {
         return format!("did you mean {suggested}?");
     }
     // The usage line begins with the command's name; of a wrong value there is none.

@@ -111,13 +111,13 @@ pub fn smaller(app: &App, repo: &Repo, on: &On) -> Result<String> {
     let would = repo.compare(app.call(on, "…"), &options(app, repo, false)?, &plans)?;
     let does = |would: &Result<Surgery, Error>| would.as_ref().is_ok_and(|it| !it.is_nothing());
     let prunes = does(&would[0]).then_some("tract prune");
-    let truncate = match (does(&would[1]), does(&would[2])) {
-        (true, _) => Some("tract truncate --to-budget 80%"),
+    let shorter = match (does(&would[1]), does(&would[2])) {
+        (true, _) => Some("tract shrink --to 80%"),
         (_, true) => Some("tract truncate"),
         _ => None,
     };
-    Ok(match (prunes, truncate) {
-        (Some(prune), Some(truncate)) => format!("{prune}, or {truncate}"),
+    Ok(match (prunes, shorter) {
+        (Some(prune), Some(shorter)) => format!("{prune}, or {shorter}"),
         (Some(only), None) | (None, Some(only)) => only.to_owned(),
         (None, None) => otherwise,
     })
@@ -294,10 +294,12 @@ pub fn list(repo: &Repo, ui: &mut Ui, told: &[Touched], all: Total, list: &List)
     let listed = [first, last].concat();
     let entries: Vec<EntryId> = listed.iter().map(|one| one.id).collect();
     let calls = repo.calls_of(&entries)?;
+    let injected = repo.injected(&entries)?;
     let cells = |one: &Touched| {
+        let (label, who) = Label::speaker(one.role, injected.contains(&one.id));
         vec![
             Line::from(format!("  :{}", one.number)),
-            Label::role(one.role).of(format!("{:<9}", one.role)),
+            label.of(format!("{who:<9}")),
             tokens(one.tokens).into(),
         ]
     };

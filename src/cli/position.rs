@@ -173,10 +173,14 @@ pub fn reversal(verb: &str, done: &OperationEntry, repo: &Repo, app: &App) -> St
     let by = by(operation, repo).map_or(String::new(), |by| format!(" of {by}"));
     match done.also.last() {
         Some(first) => {
-            let files = plural(done.also.len() as u64 + 1, "file");
             let command = same_command(what);
+            let noun = match command.starts_with("import ") {
+                true => "file",
+                false => "operation",
+            };
+            let all = plural(done.also.len() as u64 + 1, noun);
             format!(
-                "{verb} #{first} to #{}{by} ({ago}): {command}, {files}",
+                "{verb} #{first} to #{}{by} ({ago}): {command}, {all}",
                 operation.id
             )
         }

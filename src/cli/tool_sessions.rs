@@ -210,7 +210,7 @@ pub fn list(is_everywhere: bool, limit: usize, app: &mut App) -> Result<()> {
         return Ok(());
     };
     app.ui.hint(if is_everywhere {
-        format!("tract import {first} takes that one, tract import --all all of them")
+        format!("tract import {first} takes that one, tract import --all takes all")
     } else {
         format!("tract import {first} takes that one, tract import --last the newest")
     });

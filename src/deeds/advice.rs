@@ -259,6 +259,13 @@ pub fn hint(error: &Error) -> Option<String> {
             let least = HashPrefix::MIN_DIGITS;
             format!("the beginning of a hash is {least} digits at least")
         }
+        Error::DoesNotFit {
+            reason: Refusal::NotHere { commits },
+            ..
+        } if !commits.is_empty() => {
+            let pick = command(&format!("pick {}", commits[0]));
+            format!("nothing was written; {pick} takes the message itself")
+        }
         Error::NoSuchMessage { messages: last, .. } if *last > 1 => {
             let messages = plural(*last as u64, "message");
             format!("there are {messages}: :1 to :{last}, :-1 is the last")

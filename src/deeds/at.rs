@@ -1,6 +1,5 @@
 //! Where, when and for whom a method is called.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
@@ -331,15 +330,18 @@ impl<'a> At<'a> {
         &self,
         range: &str,
     ) -> Result<Option<impl Iterator<Item = String> + use<>>, ApiError> {
-        let Some((from, to)) = numbers_of(range) else {
+        let Some((of, from, to)) = numbers_of(range) else {
             return Ok(None);
         };
         if from > to {
             let fault = ApiError::params(format!("{range} ends before it begins"));
-            return Err(fault.with_hint(format!(":{to}..{from} is the range")));
+            return Err(fault.with_hint(format!("{of}:{to}..{from} is the range")));
         }
-        self.resolve(Some(&format!(":{to}")))?;
-        Ok(Some((from..=to).map(|number| format!(":{number}"))))
+        self.resolve(Some(&format!("{of}:{to}")))?;
+        let of = of.to_owned();
+        Ok(Some(
+            (from..=to).map(move |number| format!("{of}:{number}")),
+        ))
     }
 
     /// What times are read against.
@@ -422,23 +424,16 @@ impl<'a> At<'a> {
     }
 }
 
-/// The two ends of a range of revisions. The second may be a number alone where the first is one: `:3..5`.
-pub(super) fn range_ends(range: &str) -> Option<(&str, Cow<'_, str>)> {
+/// The two numbers of a range of messages, `:3..5` or `:-3..-1`, and whose they are: `idea:3..5`.
+fn numbers_of(range: &str) -> Option<(&str, i64, i64)> {
     let (from, to) = range.split_once("..")?;
-    let is_number = from.starts_with(':') && to.parse::<i64>().is_ok();
-    let to = match is_number {
-        true => format!(":{to}").into(),
-        false => to.into(),
-    };
-    Some((from, to))
-}
-
-/// The two numbers of a range of messages, `:3..5` or `:-3..-1`.
-fn numbers_of(range: &str) -> Option<(i64, i64)> {
-    let number = |text: &str| text.strip_prefix(':')?.parse::<i64>().ok();
-    let (from, to) = range_ends(range)?;
-    let (from, to) = (number(from)?, number(&to)?);
-    ((from > 0) == (to > 0) && to != 0).then_some((from, to))
+    let (of, from) = from.rsplit_once(':')?;
+    let to = to
+        .strip_prefix(of)
+        .and_then(|to| to.strip_prefix(':'))
+        .or(Some(to));
+    let (from, to) = (from.parse::<i64>().ok()?, to?.parse::<i64>().ok()?);
+    ((from > 0) == (to > 0) && to != 0).then_some((of, from, to))
 }
 
 /// A budget of tokens: so many, or a share of `budget.max`; `as_counted`: by tract's own count, not the provider's.

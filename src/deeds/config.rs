@@ -94,6 +94,7 @@ pub fn known_setting(key: &str, keys: &[&str]) -> Result<(), ApiError> {
         return Ok(());
     }
     let hint = match nearest(key, keys.iter().copied()) {
+        _ if key == "unset" => "`tract config --unset KEY`".to_owned(),
         Some(near) => format!("did you mean {near}?"),
         None => keys.join(", "),
     };

@@ -21,7 +21,7 @@ use crate::ingest::{
 use crate::model::tokens::Counter;
 use crate::model::{Millis, RefName};
 use crate::render::plural;
-use crate::repo::{On, Repo};
+use crate::repo::{Config, On, Repo};
 
 /// What the option says, in short.
 #[cfg(feature = "cli")]
@@ -245,7 +245,10 @@ impl ImportParams {
     /// All of it comes to a repository in memory, and is compared with what is here.
     fn forecast_of(&self, at: &mut At<'_>) -> Result<ImportAnswer, ApiError> {
         let scratch = Repo::ephemeral()?;
-        for (key, value) in at.repo.config()?.iter() {
+        // Addresses of remotes stand among the settings, and are none.
+        let config = at.repo.config()?;
+        let settings = config.iter().filter(|(key, _)| Config::KEYS.contains(key));
+        for (key, value) in settings {
             scratch.set_config(key, Some(value))?;
         }
         let mut sessions = Vec::new();

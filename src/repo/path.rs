@@ -1,6 +1,8 @@
 //! What lies on the path to a commit: what two of them share, which entry a commit is about, and
 //! which session it came from.
 
+use std::cmp::Ordering;
+
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{EntryId, Operation, RefName};
@@ -77,14 +79,34 @@ pub(crate) fn session_of_branch(
 }
 
 /// The sessions that the newest imported commit on the path to `commit` came from: those that end there first, and
-/// originals before their copies.
+/// originals before their copies. Where no session's file is kept, as in a plain clone, those whose own ends are the
+/// last on the path.
 pub(crate) fn sessions_of(view: &dyn View, commit: &CommitHash) -> Result<Vec<RefName>> {
     if !view.has_sources()? {
-        return Ok(Vec::new());
+        return sessions_before(view, commit);
     }
     newest_imported(view, commit)?.map_or(Ok(Vec::new()), |(commit, files)| {
         in_order(view, &commit, own(view, &commit, files)?)
     })
+}
+
+/// The sessions whose ends are the last on the path to a commit.
+fn sessions_before(view: &dyn View, commit: &CommitHash) -> Result<Vec<RefName>> {
+    let ends = load::tips(view, RefName::SESSIONS)?;
+    let (names, tips): (Vec<RefName>, Vec<CommitHash>) = ends.into_iter().unzip();
+    let is_before = view.are_ancestors(&tips, commit)?;
+    let mut last: (u64, Vec<RefName>) = (0, Vec::new());
+    for ((name, row), is_before) in names.into_iter().zip(view.commits(&tips)?).zip(is_before) {
+        let Some(row) = row.filter(|_| is_before) else {
+            continue;
+        };
+        match row.depth.cmp(&last.0) {
+            Ordering::Greater => last = (row.depth, vec![name]),
+            Ordering::Equal => last.1.push(name),
+            Ordering::Less => {}
+        }
+    }
+    Ok(last.1)
 }
 
 /// The session by whose name the file is kept that the newest imported commit on the path to `commit` came from: one of

@@ -31,6 +31,42 @@ impl Repo {
     }
 }
 
+impl Repo {
+    /// Which of these entries a client says in the user's name, by what they said first.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn injected(&self, entries: &[EntryId]) -> Result<HashSet<EntryId>> {
+        let view = &*self.store.read()?;
+        let commits: Vec<CommitHash> = entries.iter().map(|entry| entry.commit).collect();
+        let commits = view.commits(&commits)?;
+        let brought = entries.iter().zip(&commits).filter_map(|(entry, row)| {
+            let operation = &row.as_ref()?.commit.operation;
+            let content = match operation {
+                Operation::Hide(hide) => {
+                    let nth = entry.index.unwrap_or_default() as usize;
+                    hide.replacements.get(nth)?.content
+                }
+                operation => *operation.contents().first()?,
+            };
+            Some((*entry, operation, content))
+        });
+        let brought: Vec<(EntryId, &Operation, ContentHash)> = brought.collect();
+        let contents: Vec<ContentHash> = brought.iter().map(|(.., content)| *content).collect();
+        let rows = load::rows(view, &contents)?;
+        let said = brought
+            .iter()
+            .map(|(entry, operation, content)| (entry.commit, *operation, &rows[content]));
+        let injected = injected_rows(view, &said.collect::<Vec<_>>())?;
+        let found = brought
+            .iter()
+            .zip(injected)
+            .filter(|(_, injected)| *injected);
+        Ok(found.map(|((entry, ..), _)| *entry).collect())
+    }
+}
+
 /// The same by the names of the contents.
 pub(crate) fn typed_contents(
     view: &dyn View,

@@ -29,6 +29,9 @@ const QUOTED: usize = 4;
 /// What stands among what a session's file lacks once its records were erased: it is not kept again.
 pub(crate) const ERASED: &str = "records that were purged";
 
+/// Shorter texts are said by many messages of their own: "Go on."
+const QUOTE_BYTES: usize = 12;
+
 /// What is to be erased.
 #[derive(Clone, Debug, Default)]
 pub struct Erasing<'a> {
@@ -53,6 +56,8 @@ pub struct Erasure {
     pub notes: Vec<RefName>,
     /// Refs whose names say it, and stay: a purge moves none.
     pub names: Vec<RefName>,
+    /// The commits whose messages say all that one of these says, and stay: a merge's, say.
+    pub quoting: Vec<CommitHash>,
     /// The operations that could be undone, and could not any more, newest first.
     pub ends: Vec<OperationEntry>,
     /// Copies from before a restore that hold any of it.
@@ -174,6 +179,7 @@ impl Repo {
             return Ok(Purged {
                 asides: self.erase_aside(call, &erasure.contents, what.pattern),
                 names: erasure.names,
+                quoting: erasure.quoting,
                 ..Purged::default()
             });
         }
@@ -185,6 +191,7 @@ impl Repo {
             notes: unnoted.notes,
             renamed: unnoted.renamed.len() as u64,
             names: erasure.names.clone(),
+            quoting: std::mem::take(&mut erasure.quoting),
             ..Purged::default()
         };
         let gone: Vec<ContentHash> = erasure.messages.iter().map(|it| it.content).collect();
@@ -340,6 +347,9 @@ fn beside(
     }
     let texts: Vec<ContentHash> = gone.into_iter().collect();
     let texts: Vec<Message> = view.contents(&texts)?.into_iter().flatten().collect();
+    if what.pattern.is_none() {
+        erasure.quoting = quoting(view, rows, &texts, &erasure.contents)?;
+    }
     let quotes = |title: &str| {
         let title = title.trim_end_matches('…').trim();
         let holds = |message: &Message| strings(message).iter().any(|text| text.contains(title));
@@ -410,6 +420,38 @@ fn said_by(rows: &[CommitRow], entry: EntryId) -> Vec<ContentHash> {
         }
     }
     said
+}
+
+/// The commits whose messages say, within one text, all that a text of these messages says, without those of `gone`.
+fn quoting(
+    view: &dyn View,
+    rows: &[CommitRow],
+    messages: &[Message],
+    gone: &[ContentHash],
+) -> Result<Vec<CommitHash>> {
+    let texts = messages.iter().flat_map(strings).map(str::trim);
+    let texts: Vec<&str> = texts.filter(|text| text.len() >= QUOTE_BYTES).collect();
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let all = view.all_contents()?;
+    let mut found = HashSet::new();
+    view.each_body(&all, &mut |at, body| {
+        if let Ok(message) = Message::from_canonical(body)
+            && strings(&message)
+                .iter()
+                .any(|said| texts.iter().any(|text| said.contains(text)))
+        {
+            found.insert(all[at]);
+        }
+        Ok(())
+    })?;
+    gone.iter().for_each(|content| _ = found.remove(content));
+    let says = |row: &&CommitRow| {
+        let contents = row.commit.operation.contents();
+        contents.iter().any(|content| found.contains(content))
+    };
+    Ok(rows.iter().filter(says).map(|row| row.hash).collect())
 }
 
 /// Whether a message says what is looked for.

@@ -34,6 +34,8 @@ pub struct Purged {
     pub words: u64,
     /// Refs whose names say it, and stay.
     pub names: Vec<RefName>,
+    /// The commits whose messages say all that an erased one said, and stay.
+    pub quoting: Vec<CommitHash>,
     /// Sessions whose kept file stays, because it has history of its own.
     pub kept_sessions: Vec<RefName>,
     /// Notes and reasons of commits that said it.

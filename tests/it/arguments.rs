@@ -31,7 +31,7 @@ fn help_lists_the_twenty_commands_that_most_people_use() {
       truncate     Hide the oldest messages; the task and pinned ones stay
       compact      Replace a span of messages with a summary
     Go back
-      undo         Reverse the last command that changed a conversation
+      undo         Reverse the last command that moved a branch, a tag or HEAD
       restore      Un-hide messages; everything later stays
       checkout     Switch to a branch, or look at an earlier commit
       branch       List, start, rename or delete branches
@@ -82,7 +82,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       compact      Replace a span of messages with a summary
       clear        Hide everything but the system messages, to start over
     Go back
-      undo         Reverse the last command that changed a conversation
+      undo         Reverse the last command that moved a branch, a tag or HEAD
       redo         Reverse the last undo
       restore      Un-hide messages; everything later stays
       revert       Do the opposite of one commit; what came later stays

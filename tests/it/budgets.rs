@@ -39,7 +39,7 @@ fn a_warning_follows_a_commit_that_goes_beyond() {
     155da27 assistant 16 tokens
     --- stderr
     warning: 91 tokens, over the budget of 90
-    hint: tract truncate --to-budget 80%
+    hint: tract shrink --to 80%
     ");
     insta::assert_snapshot!(sandbox.tract(&["-q", "commit", "-r", "user", "-m", "Fine."]), @r"
     4f69c059ebf3a1439e0d40dab7925b176b3230b4d5376eefde4f06a17f77329f
@@ -56,7 +56,7 @@ fn a_refused_commit_leaves_nothing_behind() {
     exit code: 1
     --- stderr
     error: the context would have 91 tokens, over its budget of 90; nothing was committed
-    hint: tract truncate --to-budget 80%
+    hint: tract shrink --to 80%
     ");
     assert_eq!(sandbox.ok(&["log", "--verbose"]), before);
     // What makes it smaller is never refused, nor is an import.
@@ -252,7 +252,7 @@ fn a_commit_stands_where_no_summary_is_made() {
     warning: the context is still over budget
     error: 'echo no network >&2; exit 7' made no summary: it ended with exit code 7
     the message was committed anyway, as 155da27
-    hint: tract truncate --to-budget 80%
+    hint: tract shrink --to 80%
     ");
 }
 
@@ -299,7 +299,7 @@ fn where_no_summary_is_made_the_next_action_is_taken() {
     warning: 'exit 7' made no summary: it ended with exit code 7
     note: budget.action goes on: warn
     warning: 91 tokens, over the budget of 90
-    hint: tract truncate --to-budget 80%
+    hint: tract shrink --to 80%
     ");
 }
 
@@ -461,7 +461,7 @@ fn a_summary_that_does_not_make_it_fit_is_told() {
     hint: the summary lacks 2 things that you said: tract audit
     warning: the summary does not make it fit: 440 tokens, over the budget of 90
     the message was committed anyway, as 155da27
-    hint: tract truncate --to-budget 80%
+    hint: tract shrink --to 80%
     ");
 }
 

@@ -102,6 +102,7 @@ fn an_import_says_what_would_come_in() {
     let beginning: String = SESSION.split_inclusive('\n').take(20).collect();
     sandbox.write("session.jsonl", beginning);
     sandbox.ok(&["import", "session.jsonl"]);
+    sandbox.ok(&["remote", "add", "origin", "../elsewhere"]);
     sandbox.write("session.jsonl", SESSION);
     let before = state(&sandbox);
     let told = sandbox.ok(&["import", "session.jsonl", "--dry-run"]);

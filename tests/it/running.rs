@@ -131,6 +131,16 @@ fn each_run_has_a_branch_and_a_verdict() {
             .trim(),
         "3"
     );
+    // They are one command, so one undo takes them back, and what was judged.
+    let branches = sandbox.ok(&["branch"]);
+    let told = sandbox.ok(&["undo"]);
+    assert!(
+        told.contains("run :3 -n 3 --name rivers, 6 operations"),
+        "{told}"
+    );
+    assert!(!sandbox.ok(&["branch"]).contains("rivers"));
+    sandbox.ok(&["redo"]);
+    assert_eq!(sandbox.ok(&["branch"]), branches);
 }
 
 #[test]

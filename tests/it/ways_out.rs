@@ -131,6 +131,17 @@ fn a_range_of_numbers_is_of_messages_and_needs_one_colon() {
         let shown = sandbox.ok(&["show", range]);
         assert_eq!(shown.matches("\ntime ").count(), count, "{range}: {shown}");
     }
+    // Those of another branch are named by it.
+    sandbox.ok(&["branch", "idea", ":2"]);
+    let of_idea = sandbox.ok(&["pick", "idea:1..2", "--dry-run"]);
+    assert!(
+        of_idea.contains("Paint") && of_idea.contains("is green"),
+        "{of_idea}"
+    );
+    assert_eq!(
+        of_idea,
+        sandbox.ok(&["pick", "idea:1..idea:2", "--dry-run"])
+    );
     // A summary stands at the beginning, and its commit is the last.
     sandbox.ok(&["compact", ":1..2", "-m", "A shed."]);
     let told = sandbox.ok(&["log", ":1..2"]);
@@ -283,5 +294,78 @@ fn a_wrong_time_in_a_revision_and_a_wrong_letter_in_a_hash_are_named() {
         let told = sandbox.tract(&["show", &slip]);
         let near = format!("did you mean {}", &head[..7]);
         assert!(told.contains(&near), "{slip}: {told}");
+    }
+}
+
+#[test]
+fn what_users_of_git_type_is_answered_with_what_is_meant() {
+    let sandbox = three();
+    for (words, answer) in [
+        (&["push", "--force"][..], "did you mean --force-with-lease?"),
+        (
+            &["push", "origin", ":v2"],
+            "tract push --delete REMOTE v2 deletes it there",
+        ),
+        (
+            &["config", "unset", "budget.max"],
+            "tract config --unset KEY",
+        ),
+    ] {
+        let told = sandbox.tract(words);
+        assert!(
+            told.contains(&format!("hint: {answer}")),
+            "{words:?}: {told}"
+        );
+    }
+    // A mark on a message is no message: the hint names that.
+    sandbox.ok(&["checkout", "-b", "other", ":1"]);
+    sandbox.ok(&["commit", "-r", "assistant", "-m", "Which green?"]);
+    sandbox.ok(&["pin", ":2"]);
+    sandbox.ok(&["checkout", "main"]);
+    let told = sandbox.tract(&["pick", "other"]);
+    let pick = told
+        .split("hint: nothing was written; tract ")
+        .nth(1)
+        .expect("a way");
+    let pick: Vec<&str> = pick.split(' ').take(2).collect();
+    sandbox.ok(&pick);
+    assert!(sandbox.ok(&["show"]).contains("Which green?"));
+}
+
+#[test]
+fn a_purge_names_what_says_the_same_and_stays() {
+    let sandbox = three();
+    sandbox.ok(&["checkout", "-b", "other", ":1"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "The key of the shed is 4711."]);
+    sandbox.ok(&["checkout", "main"]);
+    sandbox.ok(&["merge", "other"]);
+    let merge = sandbox.ok(&["rev-parse", "HEAD"])[..7].to_owned();
+    let would = sandbox.ok(&["purge", "other", "--dry-run"]);
+    assert!(would.contains(&format!("stays: {merge}")), "{would}");
+    let told = sandbox.tract(&["purge", "other", "--force"]);
+    assert!(
+        told.contains(&format!("the same text stays in {merge}")),
+        "{told}"
+    );
+    let told = sandbox.tract(&["purge", &merge, "--force"]);
+    assert!(!told.contains("the same text"), "{told}");
+    assert!(
+        sandbox
+            .tract(&["find", "-F", "4711"])
+            .contains("exit code: 1")
+    );
+}
+
+#[test]
+fn a_plain_clone_knows_the_titles_of_its_sessions() {
+    let sandbox = crate::importing::with_demo();
+    sandbox.ok(&["commit", "-r", "user", "-m", "And on."]);
+    sandbox.ok(&["clone", ".", "../copy"]);
+    let title = "Read the bank's amounts, and never in silence";
+    for here in [".", "../copy"] {
+        let branches = sandbox.ok(&["--repo", here, "branch"]);
+        assert!(branches.contains(title), "{here}: {branches}");
+        let status = sandbox.ok(&["--repo", here, "status"]);
+        assert!(status.contains("claude-code/5b0c9a1e"), "{here}: {status}");
     }
 }

@@ -419,7 +419,7 @@ class Methods:
         return self._ask("redact", {"revs": revs, "all": all, "dry_run": dry_run, "limit": limit})
 
     def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since: Optional[Union[str, float]] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
-        """Reverse the last command that changed a conversation.
+        """Reverse the last command that moved a branch, a tag or HEAD.
 
         - `operation`: The operation to reverse, instead of the newest one
         - `force`: Reverse OP although somebody else did it
@@ -1133,7 +1133,7 @@ class AsyncMethods:
         return await self._ask("redact", {"revs": revs, "all": all, "dry_run": dry_run, "limit": limit})
 
     async def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since: Optional[Union[str, float]] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
-        """Reverse the last command that changed a conversation.
+        """Reverse the last command that moved a branch, a tag or HEAD.
 
         - `operation`: The operation to reverse, instead of the newest one
         - `force`: Reverse OP although somebody else did it

@@ -760,7 +760,7 @@ class RedactParams(TypedDict, total=False):
 
 
 class UndoParams(TypedDict, total=False):
-    """Reverse the last command that changed a conversation
+    """Reverse the last command that moved a branch, a tag or HEAD
     
     All refs that the command moved go back at once, those of all files of an import, too, and HEAD behind a checkout. A second undo reverses the command before it. The last command is
     the last one that was typed in this repository. In the repository of a home it is the last one typed in this

@@ -33,7 +33,7 @@ Example:
   tract --ephemeral chat --agent cat       shows what would be sent")]
 pub struct Args {
     /// The command that answers: it reads the request and prints the answer
-    #[arg(long, value_name = "CMD")]
+    #[arg(long, alias = "exec", value_name = "CMD")]
     agent: String,
     /// The form of the request: openai, responses, anthropic, gemini or text; by default the setting compile.format
     #[arg(long, value_name = "F")]

@@ -61,6 +61,10 @@ fn list(erasure: &Erasure, app: &mut App) -> Result<()> {
         app.ui
             .print(format!("  stays: the name of {}", name.short()))?;
     }
+    for commit in &erasure.quoting {
+        let line = Line::from("  stays: ") + Label::Hash.of(commit.short());
+        app.ui.print(line + ", which says the same text")?;
+    }
     if !erasure.ends.is_empty() {
         let count = plural(erasure.ends.len() as u64, "command");
         app.ui.print(format!("Would end the undo of {count}"))?;

@@ -154,6 +154,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     RefName::branch(&format!("run/{name}/1"))?;
     let what = Typed::new("run")
         .revs([&args.rev])
+        .option("-n", Some(args.runs))
         .option("--name", Some(&name))
         .line();
     let (maker, base) = maker(args, &repo, &rev, &name, app)?;

@@ -1,4 +1,4 @@
-//! `tract undo`: reverses the last command that changed a conversation, or all back to a point.
+//! `tract undo`: reverses the last command that moved a branch, a tag or HEAD, or all back to a point.
 
 use tract::deeds::{UndoOutcome, Undone};
 use tract::render::{Label, Line, plural, table};

@@ -553,7 +553,7 @@ impl Place {
             reader.say(Label::Error.of("error: ") + what);
             return Ok(());
         }
-        if !self.is_tip && !ASKS.contains(&name) && !matches!(name, "undo" | "redo") {
+        if !self.is_tip && !ASKS.contains(&name) {
             let what = "this view is read-only: commands act at the end of a branch; s chooses one";
             reader.say(Label::Error.of("error: ") + what);
             return Ok(());
@@ -601,7 +601,7 @@ impl Place {
     fn tell(&self, name: &str, done: Result<()>, reader: &mut Reader, app: &mut App) {
         let is_done = done.is_ok();
         if let Err(failure) = done {
-            failure.report(&mut app.ui);
+            failure.report_of(name, None, &mut app.ui);
         }
         let said = app.ui.captured();
         let width = self.size.0;

@@ -1,9 +1,10 @@
 //! A summary in place of a span.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::deeds::at::range_ends;
 use crate::deeds::{ApiError, At, Changed, Deed, Method, Spelled, token_budget};
 use crate::error::{Error, Refusal};
 use crate::model::{Millis, TokenCount};
@@ -229,4 +230,15 @@ impl Deed for CompactParams {
     const SHORT: &'static [(&'static str, &'static str)] = &[("message", "-m")];
     const SAID: &'static [&'static str] = &["message"];
     const REVISIONS: &'static [&'static str] = &["range"];
+}
+
+/// The two ends of a range of revisions. The second may be a number alone where the first is one: `:3..5`.
+fn range_ends(range: &str) -> Option<(&str, Cow<'_, str>)> {
+    let (from, to) = range.split_once("..")?;
+    let is_number = from.starts_with(':') && to.parse::<i64>().is_ok();
+    let to = match is_number {
+        true => format!(":{to}").into(),
+        false => to.into(),
+    };
+    Some((from, to))
 }

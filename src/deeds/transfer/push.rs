@@ -176,6 +176,14 @@ fn pushed_refs(
         for text in named {
             match text.as_str() {
                 "HEAD" | "@" => names.extend(repo.head(on)?.branch().cloned()),
+                text if text.starts_with(':') && text.len() > 1 => {
+                    let what = format!("'{text}' names a message, not a branch");
+                    let hint = format!(
+                        "`tract push --delete REMOTE {}` deletes it there",
+                        &text[1..]
+                    );
+                    return Err(ApiError::params(what).with_hint(hint));
+                }
                 text => names.push(repo.reference_named(text)?),
             }
         }

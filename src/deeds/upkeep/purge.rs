@@ -173,6 +173,8 @@ pub struct ErasedFacts {
     pub kept_sessions: Vec<String>,
     /// The refs whose names say it, and stay.
     pub names: Vec<String>,
+    /// The commits whose messages say all that an erased one said, and stay: a merge's, say.
+    pub quoting: Vec<String>,
     /// Whether files of the repository still hold what was erased, for others are at work. The next call that writes
     /// rewrites them.
     pub is_held: bool,
@@ -190,6 +192,7 @@ impl ErasedFacts {
             shared: purged.shared,
             kept_sessions: names(&purged.kept_sessions),
             names: names(&purged.names),
+            quoting: purged.quoting.iter().map(ToString::to_string).collect(),
             is_held: purged.unfinished.is_some() || is_copied,
         }
     }
@@ -210,6 +213,8 @@ pub struct ErasureFacts {
     pub tag_notes: Vec<String>,
     /// The refs whose names say it, and stay.
     pub names: Vec<String>,
+    /// The commits whose messages say all that one of these says, and stay.
+    pub quoting: Vec<String>,
     /// The operations that could be undone, and could not any more, newest first.
     pub ends: Vec<u64>,
 }
@@ -240,6 +245,7 @@ impl ErasureFacts {
             notes: erasure.noted.iter().map(ToString::to_string).collect(),
             tag_notes: names(&erasure.notes),
             names: names(&erasure.names),
+            quoting: erasure.quoting.iter().map(ToString::to_string).collect(),
             ends: erasure.ends.iter().map(|one| one.operation.id).collect(),
         }
     }

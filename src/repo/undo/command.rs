@@ -1,6 +1,8 @@
-//! The operations of one command: an import is one for each file, and an undo takes all of them back.
+//! The operations of one command: an import is one for each file, `run` is one for each run, and an undo takes all of
+//! them back.
 //!
-//! They have the command's time, and their words begin with the same: `import logs: logs/one.jsonl`.
+//! Those of an import have the command's time, and their words begin with the same: `import logs: logs/one.jsonl`. Those
+//! of runs have the same words, and stand together.
 
 use super::{OperationEntry, Own, State, is_elsewhere, reverse_as};
 use crate::error::Result;
@@ -25,7 +27,8 @@ pub(super) fn is_of_many(words: &str) -> bool {
 /// The earlier operations of the command that did this one, those that are not undone, newest first.
 pub(super) fn others(view: &dyn View, last: &OperationRow) -> Result<Vec<Done>> {
     let command = same_command(&last.what);
-    if !command.starts_with("import ") {
+    let is_run = command.starts_with("run ");
+    if !is_run && !command.starts_with("import ") {
         return Ok(Vec::new());
     }
     let (mut state, own) = (State::default(), Own::of(view)?);
@@ -36,16 +39,23 @@ pub(super) fn others(view: &dyn View, last: &OperationRow) -> Result<Vec<Done>> 
         if operation.id >= last.id {
             continue;
         }
-        if operation.time < last.time {
+        if operation.time < last.time && !is_run {
             break;
         }
-        let is_of_it = same_command(&operation.what) == command && operation.time == last.time;
         if undone
-            || !is_of_it
             || operation.reversal != Reversal::None
             || is_elsewhere(own.as_ref(), view, &operation)?
         {
             continue;
+        }
+        let is_of_it = match is_run {
+            true => operation.what == last.what,
+            false => same_command(&operation.what) == command && operation.time == last.time,
+        };
+        match is_of_it {
+            false if is_run => break,
+            false => continue,
+            true => {}
         }
         let moves = view.moves(operation.id)?;
         if !moves.is_empty() {

@@ -26,12 +26,10 @@ pub fn tell(args: &Args, found: &Misses, prices: &Prices, list: &str, app: &mut 
         "", "", "", "input", "cached", "written", "missed", "cost", "why",
     ];
     let heading = heading.map(|word| Label::Dim.of(word)).to_vec();
-    let heading = app.ui.is_terminal().then_some(heading);
     let worst = args.worst(&found.replies);
     let left = found.replies.len() - worst.len();
     let rows = worst.iter().map(|row| cells(row, is_one, &calendar));
-    let rows: Vec<Vec<Line>> = heading
-        .into_iter()
+    let rows: Vec<Vec<Line>> = std::iter::once(heading)
         .chain(rows)
         .chain([total(found)])
         .collect();
