@@ -96,9 +96,8 @@ mod on_a_server {
     use std::thread;
     use std::time::Duration;
 
-    use postgres::{Client, NoTls};
-
     use super::{asked, of};
+    use crate::client::Client;
     use crate::cluster;
     use crate::sandbox::Sandbox;
 
@@ -106,7 +105,7 @@ mod on_a_server {
     fn client(address: &str, name: &str) -> Client {
         let (address, _) = address.split_once("&schema=").expect("it ends so");
         let address = format!("{address}&application_name={name}");
-        Client::connect(&address, NoTls).expect("connects")
+        Client::connect(&address.parse().expect("an address"))
     }
 
     #[test]
@@ -153,7 +152,7 @@ mod on_a_server {
         let sandbox = Sandbox::empty();
         sandbox.ok(&["init", &address]);
         let table = format!("waited_for_{}", std::process::id());
-        let mut holder = client(&address, "holder");
+        let holder = client(&address, "holder");
         for sql in [
             format!("CREATE TABLE {table} ()"),
             format!("BEGIN; LOCK TABLE {table}"),
@@ -163,7 +162,7 @@ mod on_a_server {
         let waiting = thread::spawn({
             let (address, table) = (address.clone(), table.clone());
             move || {
-                let mut waiter = client(&address, "waiter");
+                let waiter = client(&address, "waiter");
                 waiter.batch_execute(&format!("SELECT FROM {table}"))
             }
         });
@@ -191,7 +190,7 @@ mod on_a_server {
             return;
         };
         let sandbox = Sandbox::empty();
-        let mut owner = client(&address, "owner");
+        let owner = client(&address, "owner");
         let name = format!("doctor_{}", std::process::id());
         for sql in [
             format!("CREATE DATABASE {name}"),
@@ -202,7 +201,7 @@ mod on_a_server {
         let address = address.replace("/postgres?", &format!("/{name}?"));
         let (place, schema) = address.split_once("&schema=").expect("it ends so");
         sandbox.ok(&["init", &address]);
-        let mut owner = Client::connect(place, NoTls).expect("connects");
+        let owner = Client::connect(&place.parse().expect("an address"));
         owner
             .batch_execute(&format!(
                 "GRANT USAGE ON SCHEMA {schema} TO {name}; GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {name};

@@ -31,6 +31,9 @@ mod check;
 mod checking;
 mod choosing;
 mod circles;
+#[cfg(feature = "postgres")]
+#[path = "../client.rs"]
+mod client;
 mod code;
 mod codex_files;
 mod codex_live;

@@ -197,19 +197,13 @@ fn what_a_hub_protects_stays() {
 mod on_a_server {
     use super::*;
     use crate::cluster;
+    use crate::sandbox::rows_on_server;
 
     /// Runs statements in a schema; the first column of what they give.
     fn sql(address: &str, text: &str) -> Vec<String> {
-        use postgres::{Client, NoTls, SimpleQueryMessage};
-        let (server, schema) = address.split_once("&schema=").expect("it ends so");
-        let mut client = Client::connect(server, NoTls).expect("connects");
-        let told = client.simple_query(&format!("SET search_path = {schema}; {text}"));
-        let rows = told.expect("SQL").into_iter();
-        let first = rows.filter_map(|message| match message {
-            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
-            _ => None,
-        });
-        first.collect()
+        let rows = rows_on_server(address, text).into_iter();
+        rows.filter_map(|row| row.get(0).map(str::to_owned))
+            .collect()
     }
 
     /// Mara and Ben, and a repository on a server.

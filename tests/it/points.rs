@@ -75,11 +75,13 @@ impl Place {
     /// A cluster with these settings, on a socket in the folder.
     fn start(&self, settings: &str) {
         self.run(&format!(
-            "initdb -D '{0}/data' -U tract --auth=trust -E UTF8 --no-locale -N >'{0}/log' 2>&1
+            "{new_cluster} new_cluster '{programs}' '{0}/data' >'{0}/log' 2>&1
              mkdir '{0}/ARCHIVE'
              cat >>'{0}/data/postgresql.conf' <<'END'\n{settings}\nEND
              pg_ctl -D '{0}/data' -l '{0}/log' -o \"-k {0} -h ''\" -w start >/dev/null",
-            self.folder
+            self.folder,
+            new_cluster = cluster::NEW_CLUSTER,
+            programs = self.programs.display(),
         ));
     }
 

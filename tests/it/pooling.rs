@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use crate::client::Client;
 use crate::cluster;
 use crate::pooler::Pooler;
 use crate::sandbox::Sandbox;
@@ -91,11 +92,7 @@ fn what_a_pooler_refuses_is_told_in_two_lines() {
     let Some(full) = Pooler::new("pool_mode = transaction\nmax_client_conn = 1") else {
         return;
     };
-    let _held = postgres::Client::connect(
-        full.before(&address_without_schema()).as_str(),
-        postgres::NoTls,
-    )
-    .expect("connects");
+    let _held = Client::connect(&full.before(&address_without_schema()).parse().expect("one"));
     let address = full.before(&cluster::address().expect("a server")) + "&connect_timeout=1";
     let said = told(&address);
     assert!(said.starts_with("exit code: 4\n"), "{said}");

@@ -5,6 +5,8 @@ use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use signal_hook::consts::SIGQUIT;
+
 use crate::sandbox::{Sandbox, THE_FILE, is_left_out};
 
 fn data(name: &str) -> Vec<u8> {
@@ -26,6 +28,24 @@ impl Running {
         let stdin = self.0.stdin.as_mut().expect("it is piped");
         stdin.write_all(text.as_ref()).expect("taken");
         stdin.flush().expect("taken");
+    }
+
+    /// Waits until signals no longer end it at once: the last one that it takes is SIGQUIT. Where the system does
+    /// not say so, it gets some time.
+    fn listen(&self) {
+        let status = format!("/proc/{}/status", self.0.id());
+        let is_caught = |text: String| {
+            let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+            let caught = u64::from_str_radix(caught.trim(), 16).ok()?;
+            Some(caught & (1 << (SIGQUIT - 1)) != 0)
+        };
+        if cfg!(target_os = "linux") {
+            until("it takes signals", || {
+                let text = std::fs::read_to_string(&status).expect("it runs");
+                is_caught(text).expect("a mask")
+            });
+        }
+        std::thread::sleep(Duration::from_millis(100));
     }
 
     fn signal(&self, name: &str) {
@@ -161,7 +181,7 @@ fn what_was_being_said_when_a_signal_came_is_kept_and_says_so() {
         let sandbox = Sandbox::new();
         let mut running = Running::of(&sandbox, &["record"]);
         running.say("data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"All of \"}}]}\n\n");
-        std::thread::sleep(Duration::from_millis(100));
+        running.listen();
         running.signal(signal);
         // What its writer says on the same signal still counts.
         running.say("data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a sudden\"}}]}\n\n");

@@ -316,23 +316,31 @@ fn rows(database: &Connection, sql: &str) -> Vec<Vec<Value>> {
 }
 
 #[cfg(feature = "postgres")]
-pub use server::query as ask_server;
+pub use server::{query as ask_server, rows as rows_on_server};
 
 #[cfg(feature = "postgres")]
 mod server {
-    use postgres::{Client, NoTls, SimpleQueryMessage};
     use rusqlite::types::Value;
+    use tokio_postgres::{SimpleQueryMessage, SimpleQueryRow};
 
-    pub fn query(address: &str, sql: &str) -> Vec<Vec<Value>> {
-        let (address, schema) = address.split_once("&schema=").expect("it ends so");
-        let mut client = Client::connect(address, NoTls).expect("connects");
-        let path = format!("SET search_path = {schema}");
-        client.batch_execute(&path).expect("SQL");
-        let told = client.simple_query(sql).expect("SQL");
-        let rows = told.into_iter().filter_map(|message| match message {
+    use crate::client::Client;
+
+    /// Runs statements in a schema; the rows of what they give.
+    pub fn rows(address: &str, sql: &str) -> Vec<SimpleQueryRow> {
+        let (server, schema) = address.split_once("&schema=").expect("it ends so");
+        let client = Client::connect(&server.parse().expect("an address"));
+        let sql = format!("SET search_path = {schema}; {sql}");
+        let told = client.wait(async |connection| connection.simple_query(&sql).await);
+        let rows = told.expect("SQL").into_iter();
+        rows.filter_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(row),
             _ => None,
-        });
+        })
+        .collect()
+    }
+
+    pub fn query(address: &str, sql: &str) -> Vec<Vec<Value>> {
+        let rows = rows(address, sql).into_iter();
         rows.map(|row| (0..row.len()).map(|at| value(row.get(at))).collect())
             .collect()
     }

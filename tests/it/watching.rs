@@ -513,8 +513,8 @@ fn a_server_that_goes_away_ends_no_watch() {
     };
     let admin = |sql: &str| {
         let address = format!("postgres://tract@/postgres?host={socket}");
-        let client = postgres::Client::connect(&address, postgres::NoTls);
-        client.expect("connects").batch_execute(sql).expect("SQL");
+        let client = crate::client::Client::connect(&address.parse().expect("one"));
+        client.batch_execute(sql).expect("SQL");
     };
     admin("CREATE DATABASE away");
     let sandbox = Sandbox::empty();

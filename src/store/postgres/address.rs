@@ -157,9 +157,8 @@ impl Address {
 
     /// A connection of the tests' own, which waits for each answer.
     #[cfg(test)]
-    pub(super) fn client(&self) -> postgres::Client {
-        let config = postgres::Config::from(self.config.clone());
-        config.connect(NoTls).expect("a server")
+    pub(super) fn client(&self) -> super::tests::client::Client {
+        super::tests::client::Client::connect(&self.config)
     }
 
     /// What it means that no connection is made.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use super::tests::cluster::{programs, shell};
+use super::tests::cluster::{NEW_CLUSTER, programs, shell};
 use super::*;
 use crate::error::Interrupted;
 use crate::hash::ContentHash;
@@ -41,9 +41,8 @@ impl Server {
     fn new(folder: &Path) -> Option<Self> {
         let (programs, folder) = (programs()?, folder.to_owned());
         let server = Self { programs, folder };
-        server.ask(
-            r#"mkdir "$2"; "$1/initdb" -D "$2/data" -U tract --auth=trust -E UTF8 --no-locale -N"#,
-        );
+        let make = r#"mkdir "$2"; new_cluster "$1" "$2/data""#;
+        server.ask(&[NEW_CLUSTER, make].concat());
         server.start();
         Some(server)
     }

@@ -3,8 +3,7 @@
 use std::thread;
 use std::time::Instant;
 
-use postgres::Client;
-
+use super::tests::client::Client;
 use super::tests::cluster;
 use super::*;
 use crate::error::ServerTrouble;
@@ -48,7 +47,7 @@ fn it_keeps_the_contract_whichever_server_a_transaction_gets() {
     };
     contract::run(&|| Box::new(Postgres::create(&address()).expect("a repository").0));
     // Nothing of it is left on any of them for whoever comes next.
-    let mut client = client(&address());
+    let client = client(&address());
     let mut servers = std::collections::HashSet::new();
     for _ in 0..20 {
         let left = "SELECT pg_backend_pid(), current_setting('search_path'), current_setting('lock_timeout'),

@@ -3,7 +3,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use postgres::Client;
+use client::Client;
+use tokio_postgres::Row;
+use tokio_postgres::types::{ToSql, Type};
 
 use super::*;
 use crate::error::Interrupted;
@@ -15,8 +17,35 @@ pub(super) use crate::store::contract::faults;
 use crate::store::tables::{Only, TABLES};
 use crate::store::{CountKey, contract};
 
+#[path = "../../../tests/client.rs"]
+pub(super) mod client;
 #[path = "../../../tests/cluster.rs"]
 pub(crate) mod cluster;
+
+type Answer<T> = std::result::Result<T, tokio_postgres::Error>;
+
+impl Client {
+    pub(super) fn execute(&self, sql: &str, with: &[&(dyn ToSql + Sync)]) -> Answer<u64> {
+        self.wait(async |client| client.execute(sql, with).await)
+    }
+
+    pub(super) fn query(&self, sql: &str, with: &[&(dyn ToSql + Sync)]) -> Answer<Vec<Row>> {
+        self.wait(async |client| client.query(sql, with).await)
+    }
+
+    pub(super) fn query_one(&self, sql: &str, with: &[&(dyn ToSql + Sync)]) -> Answer<Row> {
+        self.wait(async |client| client.query_one(sql, with).await)
+    }
+
+    /// Without a prepared statement, which is one server's.
+    pub(super) fn query_typed(
+        &self,
+        sql: &str,
+        with: &[(&(dyn ToSql + Sync), Type)],
+    ) -> Answer<Vec<Row>> {
+        self.wait(async |client| client.query_typed(sql, with).await)
+    }
+}
 
 /// An address nobody has used, where there is a server.
 macro_rules! address {
@@ -37,7 +66,7 @@ pub(super) fn create(address: &str) -> Postgres {
 /// A connection of nobody's, to the schema of an address.
 pub(super) fn client(address: &str) -> Client {
     let address = parse(address);
-    let mut client = address.client();
+    let client = address.client();
     let path = format!("SET search_path = {}", address.quoted_schema());
     client.batch_execute(&path).expect("SQL");
     client
@@ -109,7 +138,7 @@ fn what_is_no_repository_is_refused_and_left_as_it_is() {
         Err(Error::NoRepository { .. })
     ));
     let schema = parse(&address).quoted_schema();
-    let mut client = client(&address);
+    let client = client(&address);
     let theirs = format!("CREATE SCHEMA {schema}; CREATE TABLE {schema}.theirs (id bigint)");
     client.batch_execute(&theirs).expect("made");
     for made in [
@@ -149,7 +178,7 @@ fn a_repository_of_the_format_before_gets_what_it_lacks() {
     let tx = store.write().expect("the lock");
     tx.weigh(u64::MAX).expect("indexed");
     tx.commit().expect("kept");
-    let mut client = client(&address);
+    let client = client(&address);
     let before = "DROP TABLE usage_details, stated_usage; UPDATE tract_repository SET format = 13";
     client.batch_execute(before).expect("as it was");
     let store = Postgres::open(&address).expect("opens");
@@ -171,7 +200,7 @@ fn a_branch_is_moved_by_whoever_says_nothing_of_where_tables_are() {
     let address = address!();
     let store = create(&address);
     let tip = contract::line(&store, 2);
-    let mut client = client(&address);
+    let client = client(&address);
     let schema = address.rsplit_once("schema=").expect("a schema").1;
     let moved = format!(
         "SET search_path TO ''; INSERT INTO {schema}.refs (name, target)
@@ -218,7 +247,7 @@ fn a_branch_of_which_it_is_not_known_when_it_was_worked_on_is_listed_where_it_be
     };
     let wanted = pages();
     assert_eq!(wanted.0.len(), 6);
-    let mut client = client(&address);
+    let client = client(&address);
     for some in ["b3", "b0", "b5"] {
         let untold = format!(
             "ALTER TABLE refs DISABLE TRIGGER refs_activity;
@@ -309,7 +338,7 @@ fn a_view_stays_as_it_was_while_others_write() {
 }
 
 /// Ends all connections to the schema but one's own.
-fn cut(client: &mut Client) {
+fn cut(client: &Client) {
     let all = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE application_name = 'tract' AND pid <> pg_backend_pid()
            AND query LIKE '%' || $1 || '%'";
@@ -320,12 +349,12 @@ fn cut(client: &mut Client) {
 fn a_lost_connection_leaves_nothing_half_done_and_says_so() {
     let address = address!();
     let store = create(&address);
-    let mut other = client(&address);
+    let other = client(&address);
     let message = Message::text(Role::User, "lost");
     let tx = Session::write(&store, Some(BUSY_TIMEOUT), Turn::Alone).expect("the lock");
     let hash = (&tx as &dyn Tx).keep(&message).expect("kept");
     tx.query("SELECT 'cut here'", &[]).expect("asked");
-    cut(&mut other);
+    cut(&other);
     let lost = Box::new(tx).commit().expect_err("it is lost");
     assert!(
         matches!(
@@ -340,7 +369,7 @@ fn a_lost_connection_leaves_nothing_half_done_and_says_so() {
     assert!(!is_here(&store, &hash));
     let tx = Session::write(&store, Some(BUSY_TIMEOUT), Turn::Alone).expect("the lock");
     tx.query("SELECT 'cut here'", &[]).expect("asked");
-    cut(&mut other);
+    cut(&other);
     let lost = (&tx as &dyn Tx).keep(&message).expect_err("it is lost");
     assert!(
         matches!(
@@ -355,7 +384,7 @@ fn a_lost_connection_leaves_nothing_half_done_and_says_so() {
     put(&store, "lost").expect("kept");
     // Nor does one that was kept and lost meanwhile matter.
     store.ask("SELECT 'cut here'").expect("asked");
-    cut(&mut other);
+    cut(&other);
     assert!(is_here(&store, &hash));
 }
 
@@ -372,7 +401,7 @@ fn what_became_of_a_transaction_is_found_out() {
     assert!(not_made.number > made.number);
     assert_eq!(store.is_made(&not_made), Some(false));
     // Should its number become another one's, that makes it no more than it was.
-    let mut client = client(&address);
+    let client = client(&address);
     let given = "INSERT INTO transactions VALUES ($1, gen_random_uuid())";
     client.execute(given, &[&not_made.number]).expect("given");
     assert_eq!(store.is_made(&not_made), Some(false));
@@ -471,9 +500,9 @@ fn erased_bytes_are_in_no_table_after_a_scrub() {
     let store = create(&address);
     let secret = "hunter2 hunter2";
     let hash = put(&store, secret).expect("kept");
-    let mut client = client(&address);
+    let client = client(&address);
     let path = "SELECT current_setting('data_directory') || '/' || pg_relation_filepath('bodies')";
-    let mut in_files = move || -> bool {
+    let in_files = move || -> bool {
         client.batch_execute("CHECKPOINT").expect("written");
         let path: String = client.query_one(path, &[]).expect("asked").get(0);
         let bytes = std::fs::read(path).expect("the table's file");
@@ -511,7 +540,7 @@ fn counts_are_found_by_their_keys_before_there_are_statistics() {
     let address = address!();
     let store = create(&address);
     contract::line(&store, 3_000);
-    let mut client = client(&address);
+    let client = client(&address);
     let own = store.address.quoted_schema();
     client
         .batch_execute(&format!("SET search_path = {own}"))

@@ -21,7 +21,7 @@ const SCRIPT: &str = r#"
 set -e
 dir=$(mktemp -d /tmp/tract-postgres.XXXXXX)
 trap 'rm -rf "$dir"' EXIT
-"$1/initdb" -D "$dir/data" -U tract --auth=trust -E UTF8 --no-locale -N >"$dir/log" 2>&1
+new_cluster "$1" "$dir/data" >"$dir/log" 2>&1
 umask 077
 echo "$3" >"$dir/certificate"
 echo "$4" >"$dir/key"
@@ -71,7 +71,7 @@ fn start(programs: &Path, made: &Path) -> Server {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
     let port = port.expect("a port").port();
     let mut child = cluster::shell()
-        .args(["-c", SCRIPT, "sh"])
+        .args(["-c", &[cluster::NEW_CLUSTER, SCRIPT].concat(), "sh"])
         .arg(programs)
         .arg(port.to_string())
         .args([text("good.crt"), text("good.key"), text("ca.crt")])
