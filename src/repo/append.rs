@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::tokens::Counter;
 use crate::model::{
-    Author, Commit, Draft, Encoding, Head, Millis, Operation, RefName, RefValue, Sealed,
-    TokenCount, UsageRecord,
+    Author, Commit, Draft, Encoding, Head, Message, Millis, Operation, Part, RefName, RefValue,
+    Sealed, TokenCount, UsageRecord,
 };
 use crate::repo::ancestry::leads_to;
 use crate::repo::branch_moves::{self, BranchMove};
@@ -21,6 +21,9 @@ use crate::repo::repository::{self, Repo};
 use crate::repo::totals::Running;
 use crate::store::{Prepare, Tx, View};
 
+/// Whose the blocks are that name commits.
+const OWN: &str = "tract";
+
 /// How to commit.
 #[derive(Default)]
 pub struct CommitOptions<'a> {
@@ -32,6 +35,9 @@ pub struct CommitOptions<'a> {
     pub usages: &'a [Option<UsageRecord>],
     /// Other branches that move in the same operation.
     pub moves: &'a [BranchMove],
+    /// The type of a block that the last message gets behind its own: it names the commits that `moves` make. None: it gets
+    /// none.
+    pub made_block: Option<&'a str>,
 }
 
 /// A commit that was made.
@@ -76,8 +82,23 @@ impl Repo {
         drafts: &[Draft],
         options: &CommitOptions<'_>,
     ) -> Result<Vec<Committed>> {
-        let (commits, ()) = self.make(call, drafts, options, Chain::at, |_| Ok(()))?;
-        Ok(commits)
+        Ok(self.commit_moving(call, drafts, options)?.0)
+    }
+
+    /// The same, and the commits that `options.moves` make, in their order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::commit`].
+    pub fn commit_moving(
+        &self,
+        call: Call<'_>,
+        drafts: &[Draft],
+        options: &CommitOptions<'_>,
+    ) -> Result<(Vec<Committed>, Vec<Committed>)> {
+        self.make(call, drafts, options, Chain::at, |making| {
+            Ok(std::mem::take(&mut making.moved))
+        })
     }
 
     /// Makes the commits of `drafts` and whatever `then` adds to them, in one transaction.
@@ -117,6 +138,13 @@ impl Repo {
         }
         let by = doer(&*tx, drafts);
         tx.begin_moves_by(call.now, call.what, by.as_ref())?;
+        let along = branch_moves::make(self, &*tx, call, options.moves, options.counter)?;
+        let ends: Vec<Option<CommitHash>> = along.iter().map(|of| Some(of.last()?.hash)).collect();
+        let moved: Vec<Committed> = along.into_iter().flatten().collect();
+        let drafts = &*match options.made_block {
+            Some(kind) => Cow::Owned(naming(drafts, kind, &moved)),
+            None => Cow::Borrowed(drafts),
+        };
         let mut making = Making {
             tx: &*tx,
             chain: chain(tip).signed_by(self.signature()),
@@ -124,6 +152,7 @@ impl Repo {
             now: call.now,
             counter: options.counter,
             done: Vec::with_capacity(drafts.len()),
+            moved,
         };
         if drafts.len() > 1 {
             let messages = drafts.iter().flat_map(|draft| &draft.messages);
@@ -136,7 +165,7 @@ impl Repo {
         if let Some(last) = done.last() {
             begin(&*tx, call.on, &branch, tip)?;
             tx.set_reference(&branch, Some(&RefValue::Commit(last.hash)))?;
-            branch_moves::carry(self, &*tx, call.on, options.moves)?;
+            branch_moves::carry(self, &*tx, call.on, options.moves, &ends)?;
             tx.commit()?;
         }
         Ok((done, told))
@@ -182,18 +211,45 @@ impl Repo {
         // Whoever moves a branch to them has them on the disk with that.
         let tx = self.store.begin_loose(named, &mut || contents_of(drafts))?;
         let (branch, _) = attached(&*tx, call.on)?;
-        let mut making = Making {
-            tx: &*tx,
-            chain: Chain::at(after).signed_by(self.signature()),
-            branch: &branch,
-            now: call.now,
-            counter: options.counter,
-            done: Vec::with_capacity(drafts.len()),
-        };
+        let mut making = self.making_behind(&*tx, call, &branch, after, options.counter);
         making.push_all(drafts, options.usages, prepare.as_deref())?;
         let done = making.done;
         tx.commit()?;
         Ok(done)
+    }
+
+    /// What makes commits of a branch behind a commit, wherever the branch is.
+    fn making_behind<'a>(
+        &self,
+        tx: &'a dyn Tx,
+        call: Call<'_>,
+        branch: &'a RefName,
+        after: Option<CommitHash>,
+        counter: Option<Counter>,
+    ) -> Making<'a> {
+        Making {
+            tx,
+            chain: Chain::at(after).signed_by(self.signature()),
+            branch,
+            now: call.now,
+            counter,
+            done: Vec::new(),
+            moved: Vec::new(),
+        }
+    }
+
+    /// Makes commits of a branch behind a commit, within a transaction.
+    pub(crate) fn make_behind(
+        &self,
+        tx: &dyn Tx,
+        call: Call<'_>,
+        (branch, after): (&RefName, Option<CommitHash>),
+        (drafts, usages): (&[Draft], &[Option<UsageRecord>]),
+        counter: Option<Counter>,
+    ) -> Result<Vec<Committed>> {
+        let mut making = self.making_behind(tx, call, branch, after, counter);
+        making.push_all(drafts, usages, None)?;
+        Ok(making.done)
     }
 
     /// Moves the branch that the call is on to a commit behind the one where it is expected, as one operation.
@@ -285,6 +341,8 @@ pub(crate) struct Making<'a> {
     pub(crate) counter: Option<Counter>,
     /// Those that are made.
     pub(crate) done: Vec<Committed>,
+    /// Those that were made of other branches, which move along.
+    pub(crate) moved: Vec<Committed>,
 }
 
 impl Making<'_> {
@@ -377,6 +435,27 @@ impl Making<'_> {
         });
         Ok(())
     }
+}
+
+/// These drafts; the last message has a block of this type behind its own, which names commits.
+fn naming(drafts: &[Draft], kind: &str, commits: &[Committed]) -> Vec<Draft> {
+    let mut drafts = drafts.to_vec();
+    let last = drafts.iter_mut().rev().find(|draft| {
+        matches!(draft.operation, Operation::Append { .. }) && !draft.messages.is_empty()
+    });
+    if let (Some(draft), false) = (last, commits.is_empty()) {
+        let names: Vec<String> = commits.iter().map(|made| made.hash.to_string()).collect();
+        let block = serde_json::json!({ "type": kind, "commits": names });
+        let mut message = Message::clone(&draft.messages[0]);
+        message.parts.push(Part::opaque(OWN, block.to_string()));
+        *draft = Draft {
+            author: draft.author.clone(),
+            settings: draft.settings.clone(),
+            note: draft.note.clone(),
+            ..Draft::append(message)
+        };
+    }
+    drafts
 }
 
 /// The contents that drafts put at most.

@@ -155,7 +155,9 @@ impl Spans<'_> {
         let text = walk.text();
         let place = text.span(&at);
         let texts = &mut self.texts;
-        match text.message(&at, &mut self.lone, self.sink, |raw| head(raw, place, texts))? {
+        match text.message(&at, &mut self.lone, self.sink, |raw| {
+            head(raw, place, texts)
+        })? {
             Some(Ok(head)) => self.heads.push(head),
             Some(Err(other)) => *self.others.entry(other).or_default() += 1,
             None => {}
