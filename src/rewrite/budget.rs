@@ -17,10 +17,11 @@ use crate::model::{
 };
 use crate::query::cold::{self, CacheUse};
 use crate::query::provider::{self, ProviderSays};
-use crate::repo::append::{CommitOptions, Committed, Making};
+use crate::repo::append::CommitOptions;
 use crate::repo::call::Call;
 use crate::repo::chain::Chain;
 use crate::repo::counts::Counting;
+use crate::repo::making::{Committed, Making};
 use crate::repo::repository::Repo;
 use crate::repo::{load, path, pictures};
 use crate::rewrite::{Needs, scene};
