@@ -6,6 +6,8 @@ import pathlib
 import random
 import subprocess
 import sys
+import threading
+import time
 from typing import Annotated, TypedDict
 
 import deeds
@@ -217,7 +219,7 @@ def made(repo):
 
 
 def test_deeds_at_once_come_one_after_the_other(tmp_path):
-    from tract.langgraph import _record, _taken, _Thread
+    from tract.langgraph import _records, _taken, _Thread
 
     tract.init(tmp_path).close()
     repo, came = deeds.at_once(made, tmp_path)
@@ -228,18 +230,19 @@ def test_deeds_at_once_come_one_after_the_other(tmp_path):
             if moved["name"] != records:
                 continue
             if operation["what"].startswith("commit "):
-                record = _record(repo.context(moved["new"], from_=-1)["messages"][0])
-                if record["op"] == "put":
-                    log = _taken(_Thread(), repo.context(moved["new"])["messages"])
-                    who = saver._meta(log.kept["", record["id"]])["who"]
-                    came.remove(next(one for one in came if one[0] == "add" and one[1][0] == who))
-                    puts = [*puts, (record["id"], who)]
-                else:
-                    writes = [*writes, record["id"]]
+                for record in _records(repo.context(moved["new"], from_=-1)["messages"][0]):
+                    if record["op"] == "put":
+                        log = _taken(_Thread(), repo.context(moved["new"])["messages"])
+                        who = saver._meta(log.kept["", record["id"]])["who"]
+                        came.remove(next(one for one in came if one[0] == "add" and one[1][0] == who))
+                        puts = [*puts, (record["id"], who)]
+                    else:
+                        writes = [*writes, record["id"]]
             elif operation["what"] == "prune":
                 puts = [max(puts)] if puts else []
                 writes = [id for id in writes if not puts or id >= puts[0][0]]
-                there = [_record(one) for one in repo.context(moved["new"])["messages"]] if moved["new"] else []
+                there = repo.context(moved["new"])["messages"] if moved["new"] else []
+                there = [record for one in there for record in _records(one)]
                 assert [one["id"] for one in there if one["op"] == "put"] == [id for id, _ in puts], deeds.SEED
             else:
                 # Each checkpoint is an input: one turn is one of them.
@@ -258,16 +261,114 @@ def test_deeds_at_once_come_one_after_the_other(tmp_path):
     assert talk == [message.content for message in said] and not repo.fsck()["is_damaged"]
 
 
+def put(saver, config, messages, step, **beside):
+    """A checkpoint behind another one, with these messages."""
+    from langgraph.checkpoint.base import empty_checkpoint
+
+    checkpoint = empty_checkpoint()
+    checkpoint["channel_values"] = {"messages": messages, **beside}
+    checkpoint["channel_versions"] = versions = dict.fromkeys(checkpoint["channel_values"], step)
+    return saver.put(config, checkpoint, {"source": "loop", "step": step, "parents": {}}, versions)
+
+
+def test_what_is_asked_for_at_once_is_one_commit_and_each_hears_of_its_own(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    from langchain_core.messages import HumanMessage
+
+    repo = tract.init(tmp_path)
+    saver = TractSaver(repo)
+    first = put(saver, thread("t"), [HumanMessage("one", id="1")], 1)
+    commits = len(repo.context("langgraph-records/t")["messages"])
+    said = [HumanMessage(text, id=text) for text in ("one", "two", "three")]
+    said[0].id = "1"
+
+    def asked(pool, deed, *args, **beside):
+        """Asks while another one writes, and so behind all that was asked for before."""
+        waiting = sum(map(len, saver._asks.values()))
+        future = pool.submit(deed, *args, **beside)
+        while sum(map(len, saver._asks.values())) == waiting:
+            time.sleep(0.001)
+        return future
+
+    with ThreadPoolExecutor() as pool:
+        with saver._lock:
+            written = [asked(pool, saver.put_writes, first, [("messages", text)], f"task {text}") for text in "ab"]
+            refused = asked(pool, put, saver, first, said[:2], 2, plan=lambda: None)
+            came = asked(pool, put, saver, first, said, 3)
+            behind = asked(pool, saver.put_writes, first, [("messages", "c")], "task c")
+        for one in (*written, behind):
+            one.result()
+        with pytest.raises(TypeError):
+            refused.result()
+        last = came.result()
+    # Both writes, and the checkpoint that brings the conversation along; what is asked for behind it is the next one.
+    assert len(repo.context("langgraph-records/t")["messages"]) == commits + 2
+    assert texts(repo, "langgraph/t") == ["one", "two", "three"]
+    for one in (saver, TractSaver(repo)):
+        assert [write[2] for write in one.get_tuple(first).pending_writes] == ["a", "b", "c"]
+        assert one.get_tuple(thread("t")).config == last
+        assert one.commit_of(last) == repo.at("langgraph/t").log()["commits"][0]["hash"]
+        assert len(list(one.list(thread("t")))) == 2
+    assert not saver._asks
+
+
+def test_a_group_that_is_refused_is_made_anew(tmp_path):
+    from langchain_core.messages import HumanMessage
+
+    repo = tract.init(tmp_path)
+    saver, other = TractSaver(repo), TractSaver(repo)
+    first = put(saver, thread("t"), [HumanMessage("one", id="1")], 1)
+    # Another process has gone on, and a collection has taken the conversation's commits.
+    other.put_writes(first, [("messages", "a")], "task a")
+    repo.move([{"branch": "langgraph/t"}])
+    repo.gc(expire="now")
+    writes = lambda: saver.put_writes(first, [("messages", "b")], "task b")  # noqa: E731
+    with saver._lock:
+        begun = [threading.Thread(target=writes), threading.Thread(target=put, args=(saver, first, [HumanMessage("one", id="1")], 2))]
+        for count, one in enumerate(begun, 1):
+            one.start()
+            while sum(map(len, saver._asks.values())) < count:
+                time.sleep(0.001)
+    for one in begun:
+        one.join()
+    for one in (saver, TractSaver(repo)):
+        assert [write[2] for write in one.get_tuple(first).pending_writes] == ["a", "b"]
+        assert len(list(one.list(thread("t")))) == 2
+    assert texts(repo, "langgraph/t") == ["one"]
+
+
+def test_a_prune_keeps_the_whole_conversation_beside_a_namespace_of_its_own(tmp_path):
+    from langchain_core.messages import HumanMessage
+
+    repo = tract.init(tmp_path)
+    saver = TractSaver(repo)
+    said = [HumanMessage(str(number), id=str(number)) for number in range(3)]
+    config = put(saver, thread("t"), said[:1], 1)
+    put(saver, {"configurable": {"thread_id": "t", "checkpoint_ns": "inner"}}, said[:1], 1)
+    config = put(saver, config, said, 2)
+    tip = saver.commit_of(config)
+    saver.prune(["t"])
+    again = TractSaver(repo)
+    assert again.commit_of(config) == tip
+    put(again, config, [*said, HumanMessage("3", id="3")], 3)
+    assert texts(repo, "langgraph/t") == ["0", "1", "2", "3"]
+    # What was said before is not said anew.
+    assert repo.at("langgraph/t").log()["commits"][0]["parent"] == tip
+
+
 def test_what_is_kept_grows_with_what_is_said(tmp_path):
     repo = tract.init(tmp_path)
     graph = chat(TractSaver(repo))
     sizes = []
     for turn in range(40):
         graph.invoke({"messages": [("user", f"{turn} " + "words " * 100)]}, thread("a"))
-        # Those of a turn: in which of them a text stands is chance.
-        records = repo.context("langgraph-records/a", from_=-5)["messages"]
-        sizes.append(sum(len(record["message"]["parts"][0]["data"]) for record in records))
-    assert max(sizes[20:]) < 1.1 * max(sizes[5:20])
+        # Those of a turn: in which of them a text stands, and how many are one commit, is chance.
+        records = repo.context("langgraph-records/a")["messages"]
+        parts = [part for record in records for part in record["message"]["parts"]]
+        sizes.append(sum(len(part["data"]) for part in parts))
+    grown = [after - before for before, after in zip(sizes, sizes[1:])]
+    assert max(grown[20:]) < 1.1 * max(grown[5:20])
 
 
 def test_values_of_all_kinds_come_back(tmp_path):

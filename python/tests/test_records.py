@@ -22,7 +22,8 @@ def writes(id, *texts, task="task"):
 def read(*records):
     thread = Thread()
     for at, record in enumerate(records):
-        thread.take(str(at), record)
+        thread.take(record)
+        thread.ended(str(at))
     return thread
 
 

@@ -6,20 +6,20 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::tokens::Counter;
 use crate::model::{
-    Author, Commit, Draft, Encoding, Head, Millis, Operation, RefName, RefValue, Sealed,
-    TokenCount, UsageRecord,
+    Author, Draft, Head, Message, Operation, Part, RefName, RefValue, Sealed, UsageRecord,
 };
 use crate::repo::ancestry::leads_to;
 use crate::repo::branch_moves::{self, BranchMove};
 use crate::repo::call::{Call, On};
 use crate::repo::chain::Chain;
-use crate::repo::counts;
 use crate::repo::expect::{Expect, retried};
-use crate::repo::pictures;
-use crate::repo::readied::{Readied, each_readied, preparing};
+use crate::repo::making::{Committed, Making};
+use crate::repo::readied::preparing;
 use crate::repo::repository::{self, Repo};
-use crate::repo::totals::Running;
-use crate::store::{Prepare, Tx, View};
+use crate::store::{Tx, View};
+
+/// Whose the blocks are that name commits.
+const OWN: &str = "tract";
 
 /// How to commit.
 #[derive(Default)]
@@ -32,19 +32,9 @@ pub struct CommitOptions<'a> {
     pub usages: &'a [Option<UsageRecord>],
     /// Other branches that move in the same operation.
     pub moves: &'a [BranchMove],
-}
-
-/// A commit that was made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Committed {
-    /// Its hash.
-    pub hash: CommitHash,
-    /// The commit.
-    pub commit: Commit,
-    /// The branch that it is on.
-    pub branch: RefName,
-    /// What its messages count, where that was asked for.
-    pub tokens: Option<TokenCount>,
+    /// The type of a block that the last message gets behind its own: it names the commits that `moves` make. None: it gets
+    /// none.
+    pub made_block: Option<&'a str>,
 }
 
 impl Repo {
@@ -76,8 +66,23 @@ impl Repo {
         drafts: &[Draft],
         options: &CommitOptions<'_>,
     ) -> Result<Vec<Committed>> {
-        let (commits, ()) = self.make(call, drafts, options, Chain::at, |_| Ok(()))?;
-        Ok(commits)
+        Ok(self.commit_moving(call, drafts, options)?.0)
+    }
+
+    /// The same, and the commits that `options.moves` make, in their order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::commit`].
+    pub fn commit_moving(
+        &self,
+        call: Call<'_>,
+        drafts: &[Draft],
+        options: &CommitOptions<'_>,
+    ) -> Result<(Vec<Committed>, Vec<Committed>)> {
+        self.make(call, drafts, options, Chain::at, |making| {
+            Ok(std::mem::take(&mut making.moved))
+        })
     }
 
     /// Makes the commits of `drafts` and whatever `then` adds to them, in one transaction.
@@ -117,6 +122,13 @@ impl Repo {
         }
         let by = doer(&*tx, drafts);
         tx.begin_moves_by(call.now, call.what, by.as_ref())?;
+        let along = branch_moves::make(self, &*tx, call, options.moves, options.counter)?;
+        let ends: Vec<Option<CommitHash>> = along.iter().map(|of| Some(of.last()?.hash)).collect();
+        let moved: Vec<Committed> = along.into_iter().flatten().collect();
+        let drafts = &*match options.made_block {
+            Some(kind) => Cow::Owned(naming(drafts, kind, &moved)),
+            None => Cow::Borrowed(drafts),
+        };
         let mut making = Making {
             tx: &*tx,
             chain: chain(tip).signed_by(self.signature()),
@@ -124,6 +136,7 @@ impl Repo {
             now: call.now,
             counter: options.counter,
             done: Vec::with_capacity(drafts.len()),
+            moved,
         };
         if drafts.len() > 1 {
             let messages = drafts.iter().flat_map(|draft| &draft.messages);
@@ -136,7 +149,7 @@ impl Repo {
         if let Some(last) = done.last() {
             begin(&*tx, call.on, &branch, tip)?;
             tx.set_reference(&branch, Some(&RefValue::Commit(last.hash)))?;
-            branch_moves::carry(self, &*tx, call.on, options.moves)?;
+            branch_moves::carry(self, &*tx, call.on, options.moves, &ends)?;
             tx.commit()?;
         }
         Ok((done, told))
@@ -182,14 +195,7 @@ impl Repo {
         // Whoever moves a branch to them has them on the disk with that.
         let tx = self.store.begin_loose(named, &mut || contents_of(drafts))?;
         let (branch, _) = attached(&*tx, call.on)?;
-        let mut making = Making {
-            tx: &*tx,
-            chain: Chain::at(after).signed_by(self.signature()),
-            branch: &branch,
-            now: call.now,
-            counter: options.counter,
-            done: Vec::with_capacity(drafts.len()),
-        };
+        let mut making = self.making_behind(&*tx, call, &branch, after, options.counter);
         making.push_all(drafts, options.usages, prepare.as_deref())?;
         let done = making.done;
         tx.commit()?;
@@ -276,107 +282,25 @@ fn begin(tx: &dyn Tx, on: &On, branch: &RefName, tip: Option<CommitHash>) -> Res
     tx.set_reference(&RefName::head(), Some(&RefValue::Symbolic(branch.clone())))
 }
 
-/// Commits on their way into one transaction.
-pub(crate) struct Making<'a> {
-    pub(crate) tx: &'a dyn Tx,
-    pub(crate) chain: Chain<'a>,
-    branch: &'a RefName,
-    now: Millis,
-    pub(crate) counter: Option<Counter>,
-    /// Those that are made.
-    pub(crate) done: Vec<Committed>,
-}
-
-impl Making<'_> {
-    /// Makes these, with what the provider counted for them. Of many the totals are kept as well.
-    fn push_all(
-        &mut self,
-        drafts: &[Draft],
-        usages: &[Option<UsageRecord>],
-        prepare: Option<&Prepare>,
-    ) -> Result<()> {
-        let (behind, counter, first) = (self.chain.tip(), self.counter, self.done.len());
-        let mut push = |at: usize, readied: Readied| -> Result<()> {
-            self.push_readied(&drafts[at], readied)?;
-            let record = usages.get(at).and_then(Option::as_ref);
-            if let (Some(record), Some(made)) = (record, self.done.last()) {
-                self.tx.put_usage_record(&made.hash, record)?;
-            }
-            Ok(())
+/// These drafts; the last message has a block of this type behind its own, which names commits.
+fn naming(drafts: &[Draft], kind: &str, commits: &[Committed]) -> Vec<Draft> {
+    let mut drafts = drafts.to_vec();
+    let last = drafts.iter_mut().rev().find(|draft| {
+        matches!(draft.operation, Operation::Append { .. }) && !draft.messages.is_empty()
+    });
+    if let (Some(draft), false) = (last, commits.is_empty()) {
+        let names: Vec<String> = commits.iter().map(|made| made.hash.to_string()).collect();
+        let block = serde_json::json!({ "type": kind, "commits": names });
+        let mut message = Message::clone(&draft.messages[0]);
+        message.parts.push(Part::opaque(OWN, block.to_string()));
+        *draft = Draft {
+            author: draft.author.clone(),
+            settings: draft.settings.clone(),
+            note: draft.note.clone(),
+            ..Draft::append(message)
         };
-        match prepare {
-            Some(prepare) => each_readied(drafts, counter, prepare, &mut push)?,
-            None => (0..drafts.len()).try_for_each(|at| push(at, Readied::default()))?,
-        }
-        if let Some(counter) = counter {
-            if drafts.len() > 1 {
-                self.keep_totals(behind, counter.encoding())?;
-            }
-            self.count_pictures(first, drafts, counter.encoding())?;
-        }
-        Ok(())
     }
-
-    /// Counts what is estimated by the rule of the model in force, as whoever looks at it next does.
-    fn count_pictures(&mut self, first: usize, drafts: &[Draft], encoding: Encoding) -> Result<()> {
-        for (made, draft) in self.done[first..].iter_mut().zip(drafts) {
-            let is_estimated = made.tokens.is_some_and(|count| count.estimated);
-            let by_rule = pictures::other(self.tx, &made.hash, encoding, is_estimated)?;
-            if let Some(counter) = by_rule.map(Counter::of) {
-                let counts = draft.messages.iter();
-                let counts = counts.map(|message| counter.message(message));
-                made.tokens = Some(counts.sum());
-            }
-        }
-        Ok(())
-    }
-
-    fn keep_totals(&self, behind: Option<CommitHash>, encoding: Encoding) -> Result<()> {
-        let mut running = Running::behind(self.tx, behind, encoding)?;
-        for made in &self.done {
-            match made.tokens {
-                Some(count) if matches!(made.commit.operation, Operation::Append { .. }) => {
-                    running.append(self.tx, made.hash, count)?;
-                }
-                _ => {
-                    running.keep(self.tx)?;
-                    running = Running::behind(self.tx, Some(made.hash), encoding)?;
-                }
-            }
-        }
-        running.keep(self.tx)
-    }
-
-    /// Makes one more.
-    pub(crate) fn push(&mut self, draft: &Draft) -> Result<()> {
-        self.push_readied(draft, Readied::default())
-    }
-
-    fn push_readied(&mut self, draft: &Draft, readied: Readied) -> Result<()> {
-        let Readied { prepared, counts } = readied;
-        let (tx, now) = (self.tx, Some(self.now));
-        let (commit, draft) = self.chain.push_prepared(tx, draft, prepared, now)?;
-        // What was counted is not what a message is called that was erased once.
-        let is_as_counted = matches!(draft, Cow::Borrowed(_));
-        let mut counts = counts.into_iter().filter(|_| is_as_counted);
-        let mut tokens = None;
-        if let Some(counter) = self.counter {
-            for message in &draft.messages {
-                let key = counts::key_of(message.hash());
-                let count = counts.next();
-                let count = count.unwrap_or_else(|| counter.message(message));
-                self.tx.put_count(key, counter.encoding(), count)?;
-                tokens = Some(tokens.unwrap_or_default() + count);
-            }
-        }
-        self.done.push(Committed {
-            tokens,
-            hash: commit.hash(),
-            commit: commit.into_inner(),
-            branch: self.branch.clone(),
-        });
-        Ok(())
-    }
+    drafts
 }
 
 /// The contents that drafts put at most.

@@ -4,9 +4,11 @@
 
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::model::{RefName, RefValue};
+use crate::model::tokens::Counter;
+use crate::model::{Draft, RefName, RefValue, UsageRecord};
 use crate::repo::call::{Call, On};
 use crate::repo::expect::{Expect, retried};
+use crate::repo::making::Committed;
 use crate::repo::repository::Repo;
 use crate::repo::{load, revision};
 use crate::store::Tx;
@@ -20,6 +22,23 @@ pub struct BranchMove {
     pub to: Option<String>,
     /// Refuse unless it is there; none: wherever it is.
     pub expect: Option<Expect>,
+    /// Commits that are made behind `to` first, as a first one where that is none: the branch goes to the last of them.
+    pub drafts: Vec<Draft>,
+    /// What the provider counted for each of their messages.
+    pub usages: Vec<Option<UsageRecord>>,
+}
+
+impl BranchMove {
+    /// A move to what is there.
+    pub fn to(branch: RefName, to: Option<String>, expect: Option<Expect>) -> Self {
+        Self {
+            branch,
+            to,
+            expect,
+            drafts: Vec::new(),
+            usages: Vec::new(),
+        }
+    }
 }
 
 /// A branch that was moved.
@@ -49,10 +68,9 @@ impl Repo {
     /// let draft = Draft::append(Message::text(Role::User, "one"));
     /// let one = repo.commit(Call::default(), &[draft], &CommitOptions::default())?[0].hash;
     /// let moves = ["main", "kept"].map(|name| (name, RefName::branch(name).expect("a name")));
-    /// let moves = moves.map(|(name, branch)| BranchMove {
-    ///     branch,
-    ///     to: (name == "kept").then(|| one.to_string()),
-    ///     expect: (name == "main").then_some(Expect::At(one)),
+    /// let moves = moves.map(|(name, branch)| {
+    ///     let to = (name == "kept").then(|| one.to_string());
+    ///     BranchMove::to(branch, to, (name == "main").then_some(Expect::At(one)))
     /// });
     /// let moved = repo.move_branches(Call::default(), &moves)?;
     /// assert_eq!((moved[0].to, moved[1].to), (None, Some(one)));
@@ -60,10 +78,26 @@ impl Repo {
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn move_branches(&self, call: Call<'_>, moves: &[BranchMove]) -> Result<Vec<MovedBranch>> {
+        self.move_counting(call, moves, None)
+    }
+
+    /// The same; the tokens of the messages that moves bring along are counted.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::move_branches`].
+    pub fn move_counting(
+        &self,
+        call: Call<'_>,
+        moves: &[BranchMove],
+        counter: Option<Counter>,
+    ) -> Result<Vec<MovedBranch>> {
         retried(|| {
             let tx = self.store.write()?;
             tx.begin_moves(call.now, call.what)?;
-            let moved = carry(self, &*tx, call.on, moves)?;
+            let along = make(self, &*tx, call, moves, counter)?;
+            let ends: Vec<_> = along.iter().map(|of| Some(of.last()?.hash)).collect();
+            let moved = carry(self, &*tx, call.on, moves, &ends)?;
             if moved.iter().any(|it| it.from != it.to) {
                 tx.commit()?;
             }
@@ -72,21 +106,50 @@ impl Repo {
     }
 }
 
-/// Moves branches within a transaction that is alone, in which an operation is open.
+/// Makes the commits that moves bring along, within a transaction in which an operation is open: those of each move.
+pub(crate) fn make(
+    repo: &Repo,
+    tx: &dyn Tx,
+    call: Call<'_>,
+    moves: &[BranchMove],
+    counter: Option<Counter>,
+) -> Result<Vec<Vec<Committed>>> {
+    let made = moves.iter().map(|it| {
+        if it.drafts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let after = aim(repo, tx, call.on, it)?;
+        let messages = (&*it.drafts, &*it.usages);
+        repo.make_behind(tx, call, (&it.branch, after), messages, counter)
+    });
+    made.collect()
+}
+
+/// The commit that a move names.
+fn aim(repo: &Repo, tx: &dyn Tx, on: &On, it: &BranchMove) -> Result<Option<CommitHash>> {
+    match &it.to {
+        Some(rev) => repo.with_moments(rev, |rev| revision::resolve_or_root(tx, on, rev)),
+        None => Ok(None),
+    }
+}
+
+/// Moves branches within a transaction that is alone, in which an operation is open. `ends` has the last commit of those
+/// that each brings along.
 pub(crate) fn carry(
     repo: &Repo,
     tx: &dyn Tx,
     on: &On,
     moves: &[BranchMove],
+    ends: &[Option<CommitHash>],
 ) -> Result<Vec<MovedBranch>> {
-    let carried = moves.iter().map(|it| {
+    let carried = moves.iter().zip(ends).map(|(it, end)| {
         let from = load::tip(tx, &it.branch)?;
         if let Some(expect) = it.expect {
             expect.hold(&it.branch, from)?;
         }
-        let to = match &it.to {
-            Some(rev) => repo.with_moments(rev, |rev| revision::resolve_or_root(tx, on, rev))?,
-            None => None,
+        let to = match end {
+            Some(end) => Some(*end),
+            None => aim(repo, tx, on, it)?,
         };
         if from.is_none() && to.is_some() {
             it.branch.refuse_hash()?;

@@ -17,10 +17,11 @@ use crate::model::{
 };
 use crate::query::cold::{self, CacheUse};
 use crate::query::provider::{self, ProviderSays};
-use crate::repo::append::{CommitOptions, Committed, Making};
+use crate::repo::append::CommitOptions;
 use crate::repo::call::Call;
 use crate::repo::chain::Chain;
 use crate::repo::counts::Counting;
+use crate::repo::making::{Committed, Making};
 use crate::repo::repository::Repo;
 use crate::repo::{load, path, pictures};
 use crate::rewrite::{Needs, scene};
@@ -78,6 +79,8 @@ pub enum Verdict {
 pub struct Within {
     /// The commits that were asked for, and after them a truncation's.
     pub commits: Vec<Committed>,
+    /// Those of other branches, which moved along.
+    pub moved: Vec<Committed>,
     /// What the budget had to say.
     pub verdict: Verdict,
 }
@@ -98,7 +101,11 @@ impl Repo {
         let hold = |making: &mut Making<'_>| hold(making, new, budget, call.now);
         let options = CommitOptions::default();
         let (commits, verdict) = self.make(call, &[], &options, Chain::at, hold)?;
-        Ok(Within { commits, verdict })
+        Ok(Within {
+            commits,
+            moved: Vec::new(),
+            verdict,
+        })
     }
 
     /// Does what [`Repo::commit`] does, held to a budget: what it hides is part of the one operation.
@@ -134,10 +141,15 @@ impl Repo {
     ) -> Result<Within> {
         let hold = |making: &mut Making<'_>| {
             let new = making.done.clone();
-            hold(making, &new, budget, call.now)
+            let verdict = hold(making, &new, budget, call.now)?;
+            Ok((verdict, std::mem::take(&mut making.moved)))
         };
-        let (commits, verdict) = self.make(call, drafts, options, Chain::at, hold)?;
-        Ok(Within { commits, verdict })
+        let (commits, (verdict, moved)) = self.make(call, drafts, options, Chain::at, hold)?;
+        Ok(Within {
+            commits,
+            moved,
+            verdict,
+        })
     }
 }
 

@@ -33,9 +33,10 @@ mod truncate;
 use crate::context::plan::PlanInput;
 use crate::error::{Error, Result};
 use crate::model::{Draft, Encoding, RefName};
-use crate::repo::append::{CommitOptions, Making};
+use crate::repo::append::CommitOptions;
 use crate::repo::call::{Call, On};
 use crate::repo::expect::Expect;
+use crate::repo::making::Making;
 use crate::repo::repository::Repo;
 use crate::repo::stretches::Outline;
 

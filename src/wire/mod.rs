@@ -26,6 +26,8 @@ mod usage_laws;
 
 use std::collections::BTreeMap;
 
+use crate::model::Part;
+use crate::model::hosted::hosted;
 pub use repair::{Repair, Repairs};
 
 /// The arguments of a call that gives none.
@@ -45,6 +47,14 @@ impl Notes {
     /// Counts an opaque block.
     pub fn opaque(&mut self, kind: &str) {
         *self.opaque_blocks.entry(kind.to_owned()).or_default() += 1;
+    }
+
+    /// Keeps a block as it came, and counts it unless readers are told what it says (see [`hosted`]).
+    pub fn keep(&mut self, kind: &str, provider: &str, data: &str) -> Part {
+        if hosted(data).is_none() {
+            self.opaque(kind);
+        }
+        Part::opaque(provider, data)
     }
 
     /// Adds what was collected elsewhere.

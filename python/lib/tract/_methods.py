@@ -286,7 +286,7 @@ class Methods:
         """
         return self._ask("bisect", {"bad": bad, "good": good, "time": time, "request": request, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
-    def commit(self, role: Optional[str] = None, message: Optional[Union[str, Dict[str, Any]]] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None, no_verify: Optional[bool] = None) -> types.CommitAnswer:
+    def commit(self, role: Optional[str] = None, message: Optional[Union[str, Dict[str, Any]]] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, made_block: Optional[str] = None, unbudgeted: Optional[bool] = None, no_verify: Optional[bool] = None) -> types.CommitAnswer:
         """Append one message, or replace one.
 
         - `role`: system, developer, user, assistant or tool
@@ -311,10 +311,11 @@ class Methods:
         - `after`: Commit behind REV (none: as a first one), not on the branch, which stays where it is. The methods advance and
                 move bring a branch there; gc may take away what no branch has. No budget is kept
         - `moves`: Other branches that move in the same operation; on the command line each as JSON
+        - `made_block`: Put a block of this type behind the last message's own. It names the commits that the moves make, in `commits`
         - `unbudgeted`: Keep no budget: for a branch that no model is sent
         - `no_verify`: Do not ask the command of hook.commit
         """
-        return self._ask("commit", {"role": role, "message": message, "json": json, "batch": batch, "events": events, "edit": edit, "call": call, "model": model, "temperature": temperature, "max_tokens": max_tokens, "set": set, "tools": tools, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted, "no_verify": no_verify})
+        return self._ask("commit", {"role": role, "message": message, "json": json, "batch": batch, "events": events, "edit": edit, "call": call, "model": model, "temperature": temperature, "max_tokens": max_tokens, "set": set, "tools": tools, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "made_block": made_block, "unbudgeted": unbudgeted, "no_verify": no_verify})
 
     def annotate(self, revs: List[str], *, pin: Optional[bool] = None, skip: Optional[bool] = None, normal: Optional[bool] = None, reason: Optional[str] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None, expect: Optional[str] = None) -> types.Changed:
         """Pin messages, skip them, or make them normal again.
@@ -1000,7 +1001,7 @@ class AsyncMethods:
         """
         return await self._ask("bisect", {"bad": bad, "good": good, "time": time, "request": request, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
-    async def commit(self, role: Optional[str] = None, message: Optional[Union[str, Dict[str, Any]]] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None, no_verify: Optional[bool] = None) -> types.CommitAnswer:
+    async def commit(self, role: Optional[str] = None, message: Optional[Union[str, Dict[str, Any]]] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, made_block: Optional[str] = None, unbudgeted: Optional[bool] = None, no_verify: Optional[bool] = None) -> types.CommitAnswer:
         """Append one message, or replace one.
 
         - `role`: system, developer, user, assistant or tool
@@ -1025,10 +1026,11 @@ class AsyncMethods:
         - `after`: Commit behind REV (none: as a first one), not on the branch, which stays where it is. The methods advance and
                 move bring a branch there; gc may take away what no branch has. No budget is kept
         - `moves`: Other branches that move in the same operation; on the command line each as JSON
+        - `made_block`: Put a block of this type behind the last message's own. It names the commits that the moves make, in `commits`
         - `unbudgeted`: Keep no budget: for a branch that no model is sent
         - `no_verify`: Do not ask the command of hook.commit
         """
-        return await self._ask("commit", {"role": role, "message": message, "json": json, "batch": batch, "events": events, "edit": edit, "call": call, "model": model, "temperature": temperature, "max_tokens": max_tokens, "set": set, "tools": tools, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted, "no_verify": no_verify})
+        return await self._ask("commit", {"role": role, "message": message, "json": json, "batch": batch, "events": events, "edit": edit, "call": call, "model": model, "temperature": temperature, "max_tokens": max_tokens, "set": set, "tools": tools, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "made_block": made_block, "unbudgeted": unbudgeted, "no_verify": no_verify})
 
     async def annotate(self, revs: List[str], *, pin: Optional[bool] = None, skip: Optional[bool] = None, normal: Optional[bool] = None, reason: Optional[str] = None, dry_run: Optional[bool] = None, limit: Optional[int] = None, expect: Optional[str] = None) -> types.Changed:
         """Pin messages, skip them, or make them normal again.

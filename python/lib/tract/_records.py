@@ -292,7 +292,9 @@ class Thread:
     """What a thread's log says, as far as it was read."""
 
     def __init__(self) -> None:
+        # Its commits, and of each record how many stand before the one that has it: one may have several.
         self.read: List[str] = []
+        self.before: List[int] = []
         self.kept: Dict[Key, Kept] = {}
         # The newest checkpoint of each namespace.
         self.latest: Dict[str, str] = {}
@@ -324,8 +326,10 @@ class Thread:
         """The commit at which the conversation ends."""
         return next((made for _, made in reversed(self.said) if made is not None), None)
 
-    def take(self, commit: str, record: Dict[str, Any]) -> None:
-        """Takes the next record in."""
+    def take(self, record: Dict[str, Any]) -> None:
+        """Takes the next record in. Its commit is told of by `ended`."""
+        at = len(self.before)
+        self.before.append(len(self.read))
         op = record.get("op")
         self.blobs.extend(Blob.read(one, self.pieces) for one in record.get("new", []))
         if op == "put":
@@ -334,18 +338,18 @@ class Thread:
                 add = [(known, made) for known, made in say["add"]]
                 self.said[say["keep"] :] = add
                 self.said_of = say["of"]
-                self.says.append((len(self.read), say["keep"], add))
+                self.says.append((at, say["keep"], add))
             facts = {name: self._facts(record, name) for name in ("core", "meta")}
             parent = record.get("parent")
             parent = self.last[record["ns"]] if parent is True else parent
-            kept = Kept(record, parent, facts, self.said_tip, len(self.read))
+            kept = Kept(record, parent, facts, self.said_tip, at)
             self.kept[kept.ns, kept.id] = kept
             self.last[kept.ns] = kept.id
             self.latest[kept.ns] = max(kept.id, self.latest.get(kept.ns, ""))
         elif op == "writes":
             key = (record["ns"], self.last[record["ns"]] if record["id"] is True else record["id"])
             writes = self.writes.setdefault(key, {})
-            self.begun.setdefault((*key, record["task"]), len(self.read))
+            self.begun.setdefault((*key, record["task"]), at)
             for index, channel, kind, data in record["w"]:
                 place, whole = (record["task"], index), self.pieces.unpacked(data)
                 if index < 0 or place not in writes:
@@ -360,7 +364,15 @@ class Thread:
             self.latest = {}
             for ns, id in self.kept:
                 self.latest[ns] = max(id, self.latest.get(ns, ""))
+
+    def ended(self, commit: str) -> None:
+        """Tells the commit of the records that were taken in since the one before it."""
         self.read.append(commit)
+
+    def commit_before(self, record: int) -> Optional[str]:
+        """The commit behind which that of a record stands."""
+        count = self.before[record]
+        return self.read[count - 1] if count else None
 
     def _facts(self, record: Dict[str, Any], name: str) -> Facts:
         told, key = record[name], (record["ns"], name)
@@ -502,7 +514,7 @@ class Thread:
         fresh, records = Thread(), []
         newest: Dict[str, Dict[str, int]] = {}
         said: List[Said] = []
-        says = iter([*self.says, (len(self.read), 0, [])])
+        says = iter([*self.says, (len(self.before), 0, [])])
         say = next(says)
         # A ground has no place of its own in the log: all of them stand first.
         gone = [(0, key, self.kept.get(key) or self.grounds[key]) for key in grounds]
@@ -526,16 +538,16 @@ class Thread:
                 record["new"] = [blob.json(pieces) for blob, _ in new]
             if isinstance(one, Kept) and key not in grounds:
                 record.update(fresh.told(record, {"core": one.core, "meta": one.meta}, pieces))
-                before = list(said)
                 while say[0] <= at:
                     said[say[1] :] = say[2]
                     say = next(says)
                 keep = 0
-                while keep < min(len(before), len(said)) and before[keep] == said[keep]:
+                while keep < min(len(fresh.said), len(said)) and fresh.said[keep] == said[keep]:
                     keep += 1
-                if ns == "" and keep < max(len(before), len(said)):
+                # Other namespaces have no conversation of their own.
+                if ns == "" and keep < max(len(fresh.said), len(said)):
                     record["say"] = {"of": -1, "keep": keep, "add": [list(one) for one in said[keep:]]}
-            fresh.take("", record)
+            fresh.take(record)
             for number, (_, value) in enumerate(new, len(fresh.blobs) - len(new)):
                 fresh.keep(number, value)
             records += [record, *self._written(key, grounds.get(key), fresh)]
@@ -557,7 +569,7 @@ class Thread:
             pieces = fresh.pieces.draft()
             told = [[*one[:3], pieces.packed(one[3])] for one in made]
             records.append({"op": "writes", "ns": key[0], "id": key[1], "task": task, "path": path, "w": told})
-            fresh.take("", records[-1])
+            fresh.take(records[-1])
         return records
 
 

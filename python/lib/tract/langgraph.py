@@ -15,16 +15,20 @@ until `tract gc`.
 from __future__ import annotations
 
 import asyncio
+import collections
+import contextlib
 import hashlib
 import itertools
 import json
 import threading
+import time
 import urllib.parse
 import uuid
 from typing import (
     Any,
     AsyncIterator,
     Callable,
+    Deque,
     Dict,
     Iterable,
     Iterator,
@@ -70,6 +74,11 @@ TALK = "langgraph/"
 RECORDS = "langgraph-records/"
 UNDONE = "langgraph-undone/"
 _BLOCK = "langgraph"
+# A block that names the commits of the messages which the record before it brings.
+_MADE = "langgraph-made"
+# How long what a task wrote waits for its step's checkpoint: LangGraph asks for both, one right behind the other.
+_LINGER_SECONDS = 0.0003
+_LINGER_BEHIND_SECONDS = 0.001
 # How many threads are held in memory.
 _HELD = 64
 # So many digits of a commit's hash name it.
@@ -94,6 +103,8 @@ class TractSaver(BaseCheckpointSaver[int]):
         self.repo, self.messages = repo, messages
         self._lock = threading.RLock()
         self._threads: Dict[str, _Thread] = {}
+        # The records that callers wait for, of each thread, in their order.
+        self._asks: Dict[str, Deque[_Ask]] = {}
 
     # What is kept.
 
@@ -124,68 +135,137 @@ class TractSaver(BaseCheckpointSaver[int]):
                 return []
             raise
 
-    def _write(self, thread_id: Any, make: "_Make") -> None:
-        """Adds the record that `make` makes of the thread as it is, and moves the conversation along, both or neither.
+    def _write(self, thread_id: Any, make: "_Make", lingers: bool = False) -> None:
+        """Adds the record that `make` makes of the thread as it is, and moves the conversation along, both or neither. It is on
+        the disk when this returns. Records that several callers wait for at once are one commit.
 
         None: there is nothing to add.
         """
         end = branch_end(thread_id)
-        at = self.repo.at(RECORDS + end)
-        # What is held is good enough to try with: where the thread has gone on elsewhere, the commit is refused.
-        held = self._threads.get(end)
-        while True:
-            thread = held or self._thread(end)
-            try:
-                made = make(thread)
-                if made is None and held is None:
-                    return
-                if made is not None:
-                    self._add(at, end, thread, *made)
-                    return
-            except TractError as error:
-                if error.kind == "unknown_revision" and not thread.is_lost:
-                    # A collection has taken commits of the conversation.
-                    thread.is_lost = True
-                elif error.kind != "ref_moved":
-                    raise
-                thread.talk = _UNKNOWN
-            held = None
+        ask, asks = _Ask(make), self._asks.setdefault(end, collections.deque())
+        asks.append(ask)
+        try:
+            if lingers:
+                self._linger()
+            with self._lock:
+                while not ask.is_done:
+                    self._together(end, asks)
+                if not asks and self._asks.get(end) is asks:
+                    del self._asks[end]
+        except BaseException:
+            # Nobody waits for it any more.
+            with contextlib.suppress(ValueError):
+                asks.remove(ask)
+            raise
+        if ask.error is not None:
+            raise ask.error
 
-    def _add(
-        self,
-        at: Repo,
-        end: str,
-        thread: "_Thread",
-        record: Dict[str, Any],
-        talk: Optional["_Talk"],
-        new: List[Tuple[Blob, Value]],
-    ) -> None:
-        moves: List[Any] = []
-        if talk is not None and talk.tip != thread.talk:
-            moves = [{"branch": TALK + end, "to": talk.tip, "expect": thread.talk or "none"}]
-        made = at.commit(
-            json={"role": "user", "content": [{"type": _BLOCK, **record}]},
-            # A name is enough, and the log of operations keeps it.
-            expect=thread.tip[:_NAME_DIGITS] if thread.tip else "none",
-            moves=moves or None,
-            unbudgeted=True,
-        )
-        for number, (_, value) in enumerate(new, len(thread.blobs)):
-            thread.keep(number, value)
-        thread.take(made["commits"][0]["hash"], record)
-        self._hold(end, thread)
-        if talk is not None:
-            thread.talk, thread.is_lost = talk.tip, False
-            thread.id, thread.messages, thread.spoken = record["id"], talk.messages, len(thread.says)
+    def _linger(self) -> None:
+        """Waits a moment for a checkpoint, and for a longer one where one is being written: the next follows when it is there."""
+        time.sleep(_LINGER_SECONDS)
+        if self._lock.acquire(blocking=False):
+            self._lock.release()
+        else:
+            with self._lock:
+                pass
+            time.sleep(_LINGER_BEHIND_SECONDS)
+
+    def _together(self, end: str, asks: "Deque[_Ask]") -> None:
+        """Adds what is asked for first, up to the first record that brings messages of the conversation, as one commit."""
+        # What is held is good enough to try with: where the thread has gone on elsewhere, the commit is refused.
+        thread, is_held, is_lost = self._threads.get(end), True, False
+        done: List[_Ask] = []
+        moves = False
+        while True:
+            drafts: List[_Draft] = []
+            try:
+                if thread is None:
+                    thread, is_held = self._thread(end), False
+                thread.is_lost = thread.is_lost or is_lost
+                done = self._drafted(thread, list(asks), drafts)
+                if drafts:
+                    moves = self._add(end, thread, drafts)
+                # Whether there is nothing to add is not said by what is held.
+                if drafts or not is_held or all(ask.error for ask in done):
+                    break
+            except BaseException as error:
+                if any(draft.is_taken for draft in drafts):
+                    # It has records that are nowhere else.
+                    self._threads.pop(end, None)
+                is_lost = thread is not None and thread.is_lost
+                kind = error.kind if isinstance(error, TractError) else None
+                if kind == "unknown_revision" and not is_lost:
+                    # A collection has taken commits of the conversation.
+                    is_lost = True
+                elif kind != "ref_moved" and isinstance(error, Exception):
+                    done = done or list(asks)
+                    for ask in done:
+                        ask.error = ask.error or error
+                    break
+                elif kind != "ref_moved":
+                    raise
+                if thread is not None:
+                    thread.is_lost, thread.talk = is_lost, _UNKNOWN
+            thread = None
+        for ask in done:
+            ask.is_done = True
+            with contextlib.suppress(ValueError):
+                asks.remove(ask)
         if moves:
             self._bound(end, thread)
 
-    def _bound(self, end: str, thread: "_Thread") -> None:
+    def _drafted(self, thread: "_Thread", asks: "List[_Ask]", drafts: "List[_Draft]") -> "List[_Ask]":
+        """Drafts the records of the first of these. Gives who is served so: all up to one that brings messages.
+
+        Each record is made of the thread with those before it.
+        """
+        for count, ask in enumerate(asks, 1):
+            for draft in drafts:
+                draft.take_into(thread)
+            ask.error = None
+            try:
+                made = ask.make(thread)
+            except Exception as error:
+                ask.error = error
+                continue
+            if made is not None:
+                drafts.append(made)
+                if made.talk is not None:
+                    return asks[:count]
+        return asks
+
+    def _add(self, end: str, thread: "_Thread", drafts: "List[_Draft]") -> bool:
+        """Commits these records, and gives whether the conversation moved along."""
+        last = drafts[-1]
+        talk, moves = last.talk, []
+        if talk is not None and (talk.given or talk.after != thread.talk):
+            move = {"branch": TALK + end, "to": talk.after, "expect": thread.talk or "none", "batch": talk.given or None}
+            moves = [{key: value for key, value in move.items() if value is not None}]
+        made = self.repo.at(RECORDS + end).call("commit", {
+            "json": {"role": "user", "content": [{"type": _BLOCK, **draft.record} for draft in drafts]},
+            # A name is enough, and the log of operations keeps it.
+            "expect": thread.tip[:_NAME_DIGITS] if thread.tip else "none",
+            "moves": moves or None,
+            "made_block": _MADE if talk is not None and talk.given else None,
+            "unbudgeted": True,
+        })
+        named = [commit["hash"] for commit in made.get("moved", [])]
+        _name(last.record, named)
+        for draft in drafts:
+            draft.take_into(thread)
+        thread.ended(made["commits"][0]["hash"])
+        self._hold(end, thread)
+        if talk is not None:
+            thread.talk, thread.is_lost = named[-1] if named else talk.after, False
+            thread.id, thread.messages, thread.spoken = last.record["id"], talk.messages, len(thread.says)
+        return bool(moves)
+
+    def _bound(self, end: str, thread: "Optional[_Thread]") -> None:
         """Truncates the conversation where the budget says so. What else a budget may do is for whoever sends it."""
         settings = self.repo.config()["settings"]
         if "budget.max" in settings and "truncate" in settings.get("budget.action", ""):
             try:
-                if self.repo.at(TALK + end).truncate(to_budget="100%")["commits"]:
+                if self.repo.at(TALK + end).truncate(to_budget="100%")["commits"] and thread is not None:
                     thread.talk = _UNKNOWN
             except TractError as error:
                 if error.kind != "cannot_fit":
@@ -204,9 +284,9 @@ class TractSaver(BaseCheckpointSaver[int]):
         core = {key: value for key, value in checkpoint.items() if key != "channel_values"}
         meta = get_checkpoint_metadata(config, metadata)
         values, versions = checkpoint["channel_values"], checkpoint["channel_versions"]
-        facts = {"core": self._facts(core), "meta": self._facts(meta)}
 
-        def make(thread: "_Thread") -> Tuple[Dict[str, Any], Optional["_Talk"], List[Tuple[Blob, Value]]]:
+        def make(thread: "_Thread") -> "_Draft":
+            facts = {"core": self._facts(core), "meta": self._facts(meta)}
             parent = thread.kept.get((ns, place.get("checkpoint_id") or ""))
             near = parent or thread.newest(ns)
             former = self._core(parent, False)["channel_versions"] if parent is not None else {}
@@ -237,10 +317,9 @@ class TractSaver(BaseCheckpointSaver[int]):
             if new:
                 record["new"] = [blob.json(pieces) for blob, _ in new]
             record.update(thread.told(record, facts, pieces))
-            return record, talk, new
+            return _Draft(record, talk, new)
 
-        with self._lock:
-            self._write(thread_id, make)
+        self._write(thread_id, make)
         return {"configurable": {"thread_id": thread_id, "checkpoint_ns": ns, "checkpoint_id": checkpoint["id"]}}
 
     def _facts(self, value: Any) -> Facts:
@@ -292,10 +371,9 @@ class TractSaver(BaseCheckpointSaver[int]):
         number: Optional[int],
         new: List[Tuple[Blob, Value]],
     ) -> "_Talk":
-        """Makes commits of what is new in the messages, whose number is that of a value. No branch has them yet."""
-        talk = self.repo.at(TALK + end)
+        """What is new in the messages, whose number is that of a value."""
         if thread.talk is _UNKNOWN:
-            thread.talk = tip_of(talk)
+            thread.talk = tip_of(self.repo.at(TALK + end))
         # Where the conversation is not there any more, all of it is said anew.
         said = [] if thread.is_lost or thread.talk is None else thread.said
         keep = 0
@@ -322,12 +400,10 @@ class TractSaver(BaseCheckpointSaver[int]):
         if any(commit is not None for _, commit in said[keep:]):
             tip = next((commit for _, commit in reversed(said[:keep]) if commit is not None), None)
         given = [message for _, message in known if message is not None]
-        commits = iter(talk.commit(batch=given, after=tip or "none")["commits"] if given else ())
-        add = [[text, next(commits)["hash"] if message is not None else None] for text, message in known]
-        tip = next((commit for _, commit in reversed(add) if commit is not None), tip)
+        add = [[text, True if message is not None else None] for text, message in known]
         is_new = said is not thread.said or keep < len(said) or add or (number is not None and number != thread.said_of)
         say = {"say": {"of": -1 if number is None else number, "keep": keep, "add": add}} if is_new else {}
-        return _Talk(messages, tip, say)
+        return _Talk(messages, tip, given, say)
 
     def put_writes(
         self,
@@ -343,7 +419,7 @@ class TractSaver(BaseCheckpointSaver[int]):
         for index, (channel, value) in enumerate(writes):
             made.append([WRITES_IDX_MAP.get(channel, index), channel, *self.serde.dumps_typed(value)])
 
-        def make(thread: Thread) -> Optional[Tuple[Dict[str, Any], None, List[Tuple[Blob, Value]]]]:
+        def make(thread: Thread) -> "Optional[_Draft]":
             known = thread.writes.get((ns, id), {})
             new = [one for one in made if one[0] < 0 or (task_id, one[0]) not in known]
             if not new:
@@ -351,10 +427,10 @@ class TractSaver(BaseCheckpointSaver[int]):
             pieces = thread.pieces.draft()
             told = [[*one[:3], pieces.packed(one[3])] for one in new]
             at: Any = True if thread.last.get(ns) == id else id
-            return {"op": "writes", "ns": ns, "id": at, "task": task_id, "path": task_path, "w": told}, None, []
+            return _Draft({"op": "writes", "ns": ns, "id": at, "task": task_id, "path": task_path, "w": told}, None, [])
 
-        with self._lock:
-            self._write(place["thread_id"], make)
+        # The checkpoint of the step is on its way, as a rule: both are one commit then.
+        self._write(place["thread_id"], make, lingers=True)
 
     # What is read.
 
@@ -468,7 +544,7 @@ class TractSaver(BaseCheckpointSaver[int]):
             is_less = bool(gone) or thread.has_dropped
             if is_less or what == "prune":
                 records = thread.without(stay, *self._detached(thread, stay))
-            if is_less or len(records) < len(thread.read) and what == "prune":
+            if is_less or len(records) < len(thread.before) and what == "prune":
                 tip = None
                 if records:
                     blocks = [{"role": "user", "content": [{"type": _BLOCK, **record}]} for record in records]
@@ -604,7 +680,7 @@ class TractSaver(BaseCheckpointSaver[int]):
             first = sorted(inputs, key=lambda kept: kept.at)[-turns]
             # What was said may stand at the checkpoint before, by a task of its own.
             at = thread.begun.get(("", first.parent or "", _input_task(first.parent)), first.at)
-            return self._go(end, thread, ([None, *thread.read])[min(first.at, at)], undone=thread.tip)
+            return self._go(end, thread, thread.commit_before(min(first.at, at)), undone=thread.tip)
 
         with self._lock:
             newest = anew(deed).newest("")
@@ -705,22 +781,60 @@ class _Thread(Thread):
 
 
 class _Talk(NamedTuple):
-    """A conversation that is not on its branch yet: its messages, where it ends, and what of it is new, for the record."""
+    """A conversation that is not on its branch yet: its messages, the commit behind which the new ones come, these, and what the
+    record says of them. A message whose commit is not known yet stands there as true."""
 
     messages: List[Any]
-    tip: Optional[str]
+    after: Optional[str]
+    given: List[Dict[str, Any]]
     say: Dict[str, Any]
 
 
-# A record, the conversation that goes along, and the values that are new, whole.
-_Make = Callable[[_Thread], Optional[Tuple[Dict[str, Any], Optional[_Talk], List[Tuple[Blob, Value]]]]]
+class _Draft:
+    """A record, the conversation that goes along, and the values that are new, whole."""
+
+    __slots__ = ("record", "talk", "new", "is_taken")
+
+    def __init__(self, record: Dict[str, Any], talk: Optional[_Talk], new: List[Tuple[Blob, Value]]) -> None:
+        self.record, self.talk, self.new, self.is_taken = record, talk, new, False
+
+    def take_into(self, thread: Thread) -> None:
+        """Takes the record into a thread, once."""
+        if not self.is_taken:
+            self.is_taken = True
+            for number, (_, value) in enumerate(self.new, len(thread.blobs)):
+                thread.keep(number, value)
+            thread.take(self.record)
+
+
+_Make = Callable[[_Thread], Optional[_Draft]]
+
+
+class _Ask:
+    """A record that somebody waits for."""
+
+    __slots__ = ("make", "is_done", "error")
+
+    def __init__(self, make: _Make) -> None:
+        self.make, self.is_done = make, False
+        self.error: Optional[Exception] = None
 
 
 def _taken(thread: _Thread, messages: Iterable[types.ContextMessage]) -> _Thread:
     """A thread with the records of these messages."""
     for message in messages:
-        thread.take(message["id"], _record(message))
+        for record in _records(message):
+            thread.take(record)
+        thread.ended(message["id"])
     return thread
+
+
+def _name(record: Dict[str, Any], commits: Iterable[str]) -> None:
+    """Puts the commits in that the record's messages have."""
+    left = iter(commits)
+    for said in record.get("say", {}).get("add", []):
+        if said[1] is True:
+            said[1] = next(left)
 
 
 def _input_task(checkpoint: Optional[str]) -> str:
@@ -764,14 +878,17 @@ def _folded(messages: List[Any], changes: Iterable[Any]) -> List[Any]:
     return list(made.values())
 
 
-def _record(message: types.ContextMessage) -> Dict[str, Any]:
-    """The record in a message; one that is none says nothing."""
+def _records(message: types.ContextMessage) -> List[Dict[str, Any]]:
+    """The records in a message."""
+    records: List[Dict[str, Any]] = []
     for part in message["message"].get("parts", []):
         if part.get("type") == "opaque":
             block = json.loads(part["data"])
             if block.get("type") == _BLOCK:
-                return block
-    return {}
+                records.append(block)
+            elif block.get("type") == _MADE and records:
+                _name(records[-1], block["commits"])
+    return records
 
 
 # Blocks of a message that LangChain itself writes as OpenAI's chat has them.

@@ -511,6 +511,8 @@ class CommitParams(TypedDict, total=False):
     move bring a branch there; gc may take away what no branch has. No budget is kept"""
     moves: List[BranchMoveParams]
     """Other branches that move in the same operation; on the command line each as JSON"""
+    made_block: Optional[str]
+    """Put a block of this type behind the last message's own. It names the commits that the moves make, in `commits`"""
     unbudgeted: bool
     """Keep no budget: for a branch that no model is sent"""
     no_verify: bool
@@ -529,6 +531,9 @@ class BranchMoveParams(_BranchMoveParams, total=False):
     """The commit; none: it goes before its first commit, so that it is no branch any more."""
     expect: Optional[str]
     """Refuse (exit code 4) unless it is at this revision; `none`: unless it has no commit."""
+    batch: List[Any]
+    """Messages in a provider's form, each a response or what it holds. They are committed behind `to` first (behind nothing
+    where that is none), and the branch goes to the last of them. No budget is kept there."""
 
 
 class _AdvanceParams(TypedDict):
@@ -2716,6 +2721,8 @@ class _CommitAnswer(TypedDict):
 
 class CommitAnswer(_CommitAnswer, total=False):
     """What was committed."""
+    moved: List[MadeCommit]
+    """The commits that `moves` made, in their order."""
     budget: Optional[str]
     """What the budget made of it: fits, over, truncated, pruned, waits; none where no budget is set. An action that
     names a command (`compact:CMD`) is for the command line to run: here the next one is taken."""

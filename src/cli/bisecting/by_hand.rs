@@ -151,11 +151,8 @@ impl Session {
         };
         let call = app.call(&on, what);
         let made = repo.bisect_without(call, &ground, &taken, Some(self.text()))?;
-        let moved = BranchMove {
-            branch: branch.clone(),
-            to: Some(made.to_string()),
-            expect: Some(self.tip.map_or(Expect::Nothing, Expect::At)),
-        };
+        let expect = self.tip.map_or(Expect::Nothing, Expect::At);
+        let moved = BranchMove::to(branch.clone(), Some(made.to_string()), Some(expect));
         repo.move_branches(call, &[moved])?;
         match step {
             BisectStep::Try(taken) => {

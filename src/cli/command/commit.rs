@@ -92,7 +92,7 @@ fn commit(args: &Args, edited: &mut Option<String>, app: &mut App) -> Result<()>
         _ => None,
     };
     let mut held = match writing.budget() {
-        None => Held::free(writing.commit(&repo, call)?),
+        None => Held::free(writing.commit(&repo, call)?.0),
         Some(budget) => {
             let options = writing.options();
             budgeted::within(&repo, call, drafts, &options, budget, app)?

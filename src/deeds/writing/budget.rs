@@ -28,6 +28,7 @@ pub(super) fn kept(
     let Within {
         mut commits,
         mut verdict,
+        ..
     } = within;
     let said = commits.clone();
     loop {

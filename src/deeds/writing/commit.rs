@@ -125,6 +125,9 @@ pub struct CommitParams {
     /// Other branches that move in the same operation; on the command line each as JSON
     #[cfg_attr(feature = "cli", arg(long, value_name = "JSON"))]
     pub moves: Vec<BranchMoveParams>,
+    /// Put a block of this type behind the last message's own. It names the commits that the moves make, in `commits`
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TYPE"))]
+    pub made_block: Option<String>,
     /// Keep no budget: for a branch that no model is sent
     #[cfg_attr(feature = "cli", arg(long))]
     pub unbudgeted: bool,
@@ -138,6 +141,9 @@ pub struct CommitParams {
 pub struct CommitAnswer {
     /// The commits, in the order of their messages; behind them what a budget made necessary.
     pub commits: Vec<MadeCommit>,
+    /// The commits that `moves` made, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<MadeCommit>,
     /// What the budget made of it: fits, over, truncated, pruned, waits; none where no budget is set. An action that
     /// names a command (`compact:CMD`) is for the command line to run: here the next one is taken.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,6 +184,7 @@ pub struct Writing {
     expect: Option<Expect>,
     counter: Counter,
     moves: Vec<BranchMove>,
+    made_block: Option<String>,
     /// Behind which commit instead of on the branch; none of these: as a first one.
     after: Option<Option<CommitHash>>,
     budget: Option<Budget>,
@@ -191,6 +198,7 @@ impl Writing {
             counter: Some(self.counter),
             usages: &self.usages,
             moves: &self.moves,
+            made_block: self.made_block.as_deref(),
         }
     }
 
@@ -199,16 +207,23 @@ impl Writing {
         self.budget.as_ref()
     }
 
-    /// Commits it where no budget is to be kept.
+    /// Commits it where no budget is to be kept. Gives the commits, and those that moves made.
     ///
     /// # Errors
     ///
     /// As [`Repo::commit`].
-    pub fn commit(&self, repo: &Repo, call: Call<'_>) -> Result<Vec<Committed>, ApiError> {
+    pub fn commit(
+        &self,
+        repo: &Repo,
+        call: Call<'_>,
+    ) -> Result<(Vec<Committed>, Vec<Committed>), ApiError> {
         let options = self.options();
         Ok(match self.after {
-            Some(after) => repo.commit_after(call, after, &self.drafts, &options)?,
-            None => repo.commit(call, &self.drafts, &options)?,
+            Some(after) => {
+                let made = repo.commit_after(call, after, &self.drafts, &options)?;
+                (made, Vec::new())
+            }
+            None => repo.commit_moving(call, &self.drafts, &options)?,
         })
     }
 }
@@ -366,6 +381,11 @@ impl CommitParams {
                 "'after' goes with neither 'edit' nor 'moves'",
             ));
         }
+        if self.made_block.is_some() && self.moves.iter().all(|it| it.batch.is_empty()) {
+            return Err(ApiError::params(
+                "'made_block' goes with 'moves' that have a 'batch'",
+            ));
+        }
         let settings = self.settings()?;
         let after = at
             .expected(self.after.as_deref())?
@@ -403,7 +423,12 @@ impl CommitParams {
             first.note.clone_from(&self.note);
         }
         let config = at.repo.config()?;
-        let author = self.signed(at.repo, &config);
+        let asked = Author {
+            name: self.author.clone(),
+            client: self.client.clone(),
+            run: self.run.clone(),
+        };
+        let author = signed(at.repo, &config, asked);
         for draft in &mut drafts {
             draft.author.clone_from(&author);
         }
@@ -419,7 +444,8 @@ impl CommitParams {
             usages,
             expect: at.expected(self.expect.as_deref())?,
             counter: Counter::of(config.encoding()?),
-            moves: branch_moves(at, &self.moves)?,
+            moves: branch_moves(at, &self.moves, &config, author.as_ref(), self.no_verify)?,
+            made_block: self.made_block.clone(),
             after,
             budget: match self.unbudgeted || after.is_some() {
                 true => None,
@@ -438,19 +464,22 @@ impl CommitParams {
         for one in [&mut self.json, &mut self.tools] {
             *one = one.take().map(|_| given());
         }
+        for one in &mut self.moves {
+            one.batch.clear();
+        }
     }
+}
 
-    /// Who says it: as asked, else as it is set here, else whoever is at work.
-    fn signed(&self, repo: &Repo, config: &Config) -> Option<Author> {
-        let own = repo.signature().cloned().unwrap_or_default();
-        let name = match self.author.clone().or(own.name) {
-            None if !repo.is_on_server() => config.get("author.name").map(str::to_owned),
-            name => name,
-        };
-        let client = self.client.clone().or(own.client);
-        let run = self.run.clone().or(own.run);
-        Author { name, client, run }.known()
-    }
+/// Who says it: as asked, else as it is set here, else whoever is at work.
+pub(in crate::deeds) fn signed(repo: &Repo, config: &Config, asked: Author) -> Option<Author> {
+    let own = repo.signature().cloned().unwrap_or_default();
+    let name = match asked.name.or(own.name) {
+        None if !repo.is_on_server() => config.get("author.name").map(str::to_owned),
+        name => name,
+    };
+    let client = asked.client.or(own.client);
+    let run = asked.run.or(own.run);
+    Author { name, client, run }.known()
 }
 
 fn texts(all: &[Provided]) -> Result<Vec<&str>, ApiError> {
@@ -475,8 +504,10 @@ impl Method for CommitParams {
         let line = self.line();
         let call = at.call(&line);
         let Some(budget) = writing.budget() else {
+            let (commits, moved) = writing.commit(at.repo, call)?;
             return Ok(CommitAnswer {
-                commits: MadeCommit::all(&writing.commit(at.repo, call)?),
+                commits: MadeCommit::all(&commits),
+                moved: MadeCommit::all(&moved),
                 budget: None,
                 is_over: false,
             });
@@ -484,6 +515,7 @@ impl Method for CommitParams {
         let surgery = at.surgery(false, None)?;
         let (drafts, options) = (&writing.drafts, writing.options());
         let within = at.repo.commit_within(call, drafts, &options, budget)?;
+        let moved = MadeCommit::all(&within.moved);
         let Kept {
             commits,
             verdict,
@@ -491,6 +523,7 @@ impl Method for CommitParams {
         } = kept(at, within, budget.clone(), &surgery);
         Ok(CommitAnswer {
             commits: MadeCommit::all(&commits),
+            moved,
             budget: Some(verdict),
             is_over,
         })

@@ -7,6 +7,7 @@ mod commit;
 
 pub use advance::AdvanceParams;
 pub use annotate::AnnotateParams;
+pub(in crate::deeds) use commit::signed;
 pub use commit::{CommitAnswer, CommitParams, Edited, MadeCommit, Writing};
 
 use crate::error::Error;
@@ -170,6 +171,87 @@ mod tests {
         assert_eq!(refused(fault), (true, 4));
         called::<AnnotateParams>(&repo, skip(&second)).expect("annotates");
         assert_eq!(visible(&repo), 1);
+    }
+
+    #[test]
+    fn a_commit_brings_messages_of_another_branch_along_and_names_them() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let reply = serde_json::json!({
+            "object": "chat.completion", "model": "m", "usage": { "prompt_tokens": 3, "completion_tokens": 1 },
+            "choices": [{ "index": 0, "message": { "role": "assistant", "content": "Aare." } }],
+        });
+        let ask = serde_json::json!({ "role": "user", "content": "Name a river." });
+        let record = |expect: &str, to: serde_json::Value, batch: serde_json::Value| {
+            let json =
+                serde_json::json!({ "role": "user", "content": [{ "type": "note", "n": 1 }] });
+            serde_json::json!({
+                "json": json, "expect": expect, "made_block": "made",
+                "moves": [{ "branch": "talk", "to": to, "expect": to.as_str().unwrap_or("none"), "batch": batch }],
+            })
+        };
+        let none = serde_json::Value::Null;
+        let first = record("none", none.clone(), serde_json::json!([ask, reply]));
+        let made = called::<CommitParams>(&repo, first).expect("commits");
+        let (record_at, talk) = (made.commits[0].hash.clone(), made.moved[1].hash.clone());
+        assert!(made.moved.iter().all(|it| it.tokens.is_some()));
+        let branch = crate::model::RefName::branch("talk").expect("a name");
+        let on_talk = On::Branch(branch);
+        let context = |on: On| {
+            let context = ContextParams::default().call(&mut At::new(&repo, on, &Still));
+            context.expect("a context")
+        };
+        assert_eq!(context(on_talk.clone()).total, 2);
+        let tip = repo.head(&on_talk).expect("a head").commit();
+        let tip = tip.expect("it has commits");
+        assert_eq!(tip.to_string(), talk);
+        assert!(repo.model_at(&tip).expect("read").is_some());
+        // The record names them, behind what it says itself.
+        let parts = context(On::Head).messages[0].message.parts.clone();
+        let [Part::Opaque { .. }, Part::Opaque { data, .. }] = &*parts else {
+            panic!("{parts:?}");
+        };
+        let names: Vec<&str> = made.moved.iter().map(|it| &*it.hash).collect();
+        let block: serde_json::Value = serde_json::from_str(data).expect("JSON");
+        assert_eq!(
+            block,
+            serde_json::json!({ "type": "made", "commits": names })
+        );
+        // All of it, or nothing.
+        let fault = called::<CommitParams>(
+            &repo,
+            record("none", talk.clone().into(), serde_json::json!([ask])),
+        );
+        assert_eq!(fault.expect_err("it is elsewhere").kind, "ref_moved");
+        let elsewhere = record(&record_at, none, serde_json::json!([ask]));
+        assert_eq!(
+            called::<CommitParams>(&repo, elsewhere)
+                .expect_err("it is there")
+                .kind,
+            "ref_moved"
+        );
+        assert_eq!((visible(&repo), context(on_talk.clone()).total), (1, 2));
+        let next = record(&record_at, talk.into(), serde_json::json!([ask]));
+        called::<CommitParams>(&repo, next).expect("commits");
+        assert_eq!((visible(&repo), context(on_talk.clone()).total), (2, 3));
+        // It was one operation.
+        repo.undo(None, Millis(0)).expect("undoes");
+        assert_eq!((visible(&repo), context(on_talk.clone()).total), (1, 2));
+        // A move alone says as much.
+        let to = repo
+            .head(&on_talk)
+            .expect("a head")
+            .commit()
+            .expect("it has commits");
+        let along = serde_json::json!({ "moves": [{ "branch": "talk", "to": to.to_string(), "batch": [ask, ask] }] });
+        called::<MoveParams>(&repo, along).expect("moves");
+        assert_eq!(context(on_talk).total, 4);
+        let odd = serde_json::json!({ "role": "user", "message": "a", "made_block": "made" });
+        assert_eq!(
+            called::<CommitParams>(&repo, odd)
+                .expect_err("nothing is made")
+                .kind,
+            "invalid_params"
+        );
     }
 
     #[test]

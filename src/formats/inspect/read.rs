@@ -14,7 +14,7 @@ use crate::formats::shared::parts::{said, time};
 use crate::formats::shared::records::Held;
 use crate::formats::shared::spans::{elements, members};
 use crate::formats::{Source, Step};
-use crate::model::{Millis, Role, Usage, UsageDetail, UsageRecord};
+use crate::model::{Millis, Role, StatedUsage, Usage, UsageDetail, UsageRecord};
 use crate::wire::json::{decode, quoted, string, text_or_json, word};
 use crate::wire::usage::Numbers;
 
@@ -55,17 +55,22 @@ struct Sample {
     events: Vec<Range<usize>>,
     attachments: HashMap<String, String>,
     replies: HashMap<String, Reply>,
+    /// The replies of attempts that failed: the sample began anew behind each.
+    failed: Vec<Reply>,
 }
 
 /// What an event says of a reply.
 struct Reply {
     time: Option<Millis>,
+    model: Option<String>,
     usage: Option<UsageRecord>,
     is_told: bool,
 }
 
 lazy! {
-    struct Event { event, timestamp, completed, output, span_id, id, parent_id, r#type }
+    struct Event { event, timestamp, completed, output, model, span_id, id, parent_id, r#type }
+
+    struct Attempt { events }
 
     struct Output { choices, usage }
 
@@ -88,6 +93,7 @@ impl Document for Sample {
             "epoch" => self.epoch = text_or_json(Some(member.raw)),
             "started_at" => teller.start.descent.begun = time(Some(member.raw)),
             "scores" => self.scores = scores(member.raw),
+            "error_retries" => self.failed = failed(member.raw),
             "attachments" => self.attachments = decode(Some(member.raw)).unwrap_or_default(),
             _ => return false,
         }
@@ -142,6 +148,18 @@ impl Document for Sample {
         for _ in self.replies.values().filter(|reply| !reply.is_told) {
             teller.end.other("reply outside of the sample's context");
         }
+        for _ in &self.failed {
+            teller.end.other("reply of an attempt that failed");
+        }
+        // What was counted for replies that are in no message has no other home.
+        let untold = self.replies.values().filter(|reply| !reply.is_told);
+        let mut stated = StatedUsage::default();
+        for reply in untold.chain(&self.failed) {
+            if let Some(record) = &reply.usage {
+                stated.add_other(reply.model.clone().unwrap_or_default(), record.usage);
+            }
+        }
+        teller.end.stated = (!stated.models.is_empty()).then_some(stated);
         Ok(())
     }
 }
@@ -166,16 +184,7 @@ impl Sample {
                     }
                 }
                 Some("model") if !is_in(event.span_id) => {
-                    let output: Output<'_> = decode(event.output).unwrap_or_default();
-                    let choices: Vec<Choice<'_>> = decode(output.choices).unwrap_or_default();
-                    let first = choices.into_iter().next();
-                    let reply = first.and_then(|choice| decode::<Replied<'_>>(choice.message));
-                    if let Some(id) = reply.and_then(|reply| said(reply.id)) {
-                        let reply = Reply {
-                            time: time(event.completed).or_else(|| time(event.timestamp)),
-                            usage: output.usage.and_then(usage),
-                            is_told: false,
-                        };
+                    if let Some((id, reply)) = replied(&event) {
                         self.replies.insert(id, reply);
                     }
                 }
@@ -183,6 +192,31 @@ impl Sample {
             }
         }
     }
+}
+
+/// The reply that a request was given, by its id.
+fn replied(event: &Event<'_>) -> Option<(String, Reply)> {
+    let output: Output<'_> = decode(event.output)?;
+    let choices: Vec<Choice<'_>> = decode(output.choices)?;
+    let first = choices.into_iter().next()?;
+    let id = said(decode::<Replied<'_>>(first.message)?.id)?;
+    let reply = Reply {
+        time: time(event.completed).or_else(|| time(event.timestamp)),
+        model: said(event.model),
+        usage: output.usage.and_then(usage),
+        is_told: false,
+    };
+    Some((id, reply))
+}
+
+/// The replies of attempts that failed.
+fn failed(raw: &RawValue) -> Vec<Reply> {
+    let attempts: Vec<Attempt<'_>> = decode(Some(raw)).unwrap_or_default();
+    let events = attempts
+        .into_iter()
+        .flat_map(|attempt| decode::<Vec<Event<'_>>>(attempt.events).unwrap_or_default());
+    let asked = events.filter(|event| word(event.event).as_deref() == Some("model"));
+    asked.filter_map(|event| Some(replied(&event)?.1)).collect()
 }
 
 /// What scorers gave, each with its name.

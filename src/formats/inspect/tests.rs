@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::INSPECT;
 use crate::formats::shared::contract::read;
-use crate::model::{Millis, Usage};
+use crate::model::{Millis, StatedUsage, Usage};
 
 const LOG: &[u8] = include_bytes!("../../../tests/data/inspect/log.json");
 
@@ -44,6 +44,33 @@ fn each_sample_is_a_session_with_its_scores() {
     assert_eq!(two.start.id, "stem/2");
     assert_eq!(two.end.title.as_deref(), Some("2, epoch 2"));
     assert_eq!(two.said(), ["user: Which wood?", "assistant: Oak."]);
+}
+
+#[test]
+fn attempts_that_failed_are_counted_with_what_they_used() {
+    let said = |id: &str, role: &str| json!({"id": id, "role": role, "content": "a"});
+    let asked = |id: &str, output: u64| {
+        let usage = json!({"input_tokens": 5, "output_tokens": output, "total_tokens": 5 + output});
+        let output = json!({"choices": [{"message": said(id, "assistant")}], "usage": usage});
+        json!({"event": "model", "model": "miller-2", "output": output})
+    };
+    let attempt = json!({"message": "down", "events": [asked("x", 7), {"event": "tool"}]});
+    let log = |retries: serde_json::Value| {
+        let messages = [said("u", "user"), said("r", "assistant")];
+        let sample = json!({"id": 1, "messages": messages, "events": [asked("r", 2)], "error_retries": retries});
+        json!({"eval": {"task": "t"}, "samples": [sample]})
+    };
+    let told = read(&INSPECT, log(json!([attempt])).to_string().as_bytes());
+    let session = &told.sessions[0];
+    assert_eq!(session.said(), ["user: a", "assistant: a"]);
+    assert_eq!(session.steps[1].usage, Some(Usage::new(5, 2)));
+    let other = &session.end.other_records;
+    assert_eq!(json!(other), json!({"reply of an attempt that failed": 1}));
+    let mut stated = StatedUsage::default();
+    stated.add_other("miller-2".to_owned(), Usage::new(5, 7));
+    assert_eq!(session.end.stated, Some(stated));
+    let told = read(&INSPECT, log(json!([])).to_string().as_bytes());
+    assert_eq!(told.sessions[0].end.stated, None);
 }
 
 #[test]

@@ -1,21 +1,27 @@
 //! Which requests belong together: those of one conversation, and those that go on from what another said.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
-use super::span::{Asked, Head};
+use super::span::{Asked, Head, Unit};
 use crate::formats::shared::conversations::Names;
 use crate::hash::ContentHash;
-use crate::model::Message;
+use crate::model::{Message, Span};
 
-/// A context, and the requests that it was sent with, oldest first.
-pub(super) struct Thread {
+/// A context, and where the requests stand that it was sent with, oldest first.
+pub(super) struct Requests {
     pub(super) id: String,
     /// The session in whose conversation or trace it was begun.
     pub(super) parent: Option<String>,
-    pub(super) requests: Vec<Head>,
-    conversation: Option<String>,
-    trace: String,
-    agent: Option<String>,
+    pub(super) places: Vec<Span>,
+}
+
+/// A context while requests are looked at.
+struct Thread {
+    requests: Requests,
+    /// The conversation, or the trace of the last request.
+    unit: Unit,
+    agent: Option<Rc<str>>,
     /// What the last request said, and what it was answered.
     said: Vec<ContentHash>,
 }
@@ -23,12 +29,12 @@ pub(super) struct Thread {
 /// All contexts of a source.
 #[derive(Default)]
 pub(super) struct Joined {
-    pub(super) threads: Vec<Thread>,
+    threads: Vec<Thread>,
     names: Names,
     /// The first session of each conversation, or trace.
-    firsts: BTreeMap<String, String>,
+    firsts: BTreeMap<Rc<str>, String>,
     /// The contexts of each conversation, or trace, and those of each first message.
-    of_unit: BTreeMap<String, BTreeSet<usize>>,
+    of_unit: BTreeMap<Rc<str>, BTreeSet<usize>>,
     of_first: HashMap<ContentHash, BTreeSet<usize>>,
 }
 
@@ -46,8 +52,8 @@ impl Joined {
             self.threads.push(thread);
             self.threads.len() - 1
         });
-        let unit = head.conversation.as_ref().unwrap_or(&head.trace);
-        self.of_unit.entry(unit.clone()).or_default().insert(at);
+        let unit = Rc::clone(head.unit.id());
+        self.of_unit.entry(unit).or_default().insert(at);
         if let Some(first) = now.first() {
             self.of_first.entry(*first).or_default().insert(at);
         }
@@ -56,8 +62,15 @@ impl Joined {
             thread.said = now;
         }
         thread.said.extend(asked.reply.as_ref().map(Message::hash));
-        thread.trace.clone_from(&head.trace);
-        thread.requests.push(head);
+        thread.unit = head.unit;
+        thread.requests.places.push(head.place);
+    }
+
+    /// All contexts, once each request was looked at.
+    pub(super) fn requests(self) -> impl Iterator<Item = Requests> {
+        let requests = self.threads.into_iter().map(|thread| thread.requests);
+        // What it takes to tell contexts apart is let go of here.
+        requests.collect::<Vec<_>>().into_iter()
     }
 
     /// The context that a request goes on with: of several the one with which it has most in common.
@@ -67,10 +80,7 @@ impl Joined {
             pairs.take_while(|(old, new)| old == new).count()
         };
         let goes_on = |thread: &Thread| {
-            let is_near = match &head.conversation {
-                Some(_) => true,
-                None => thread.trace == head.trace,
-            };
+            let is_near = thread.unit == head.unit;
             let count = shared(thread);
             // What is not recorded may be whatever the same agent was sent.
             if now.is_empty() || thread.said.is_empty() {
@@ -83,7 +93,7 @@ impl Joined {
             }
         };
         // One goes on from what is of the same conversation or trace, or begins with the same words.
-        let unit = head.conversation.as_ref().unwrap_or(&head.trace);
+        let unit = head.unit.id();
         let alike = now.first().and_then(|first| self.of_first.get(first));
         let near: BTreeSet<usize> = [self.of_unit.get(unit), alike]
             .into_iter()
@@ -92,30 +102,35 @@ impl Joined {
             .copied()
             .collect();
         let threads = near.into_iter().map(|at| (at, &self.threads[at]));
-        let possible = threads.filter(|(_, thread)| thread.conversation == head.conversation);
+        let may_be = |unit: &Unit| match (unit, &head.unit) {
+            (Unit::Trace(_), Unit::Trace(_)) => true,
+            (unit, of) => unit == of,
+        };
+        let possible = threads.filter(|(_, thread)| may_be(&thread.unit));
         let possible = possible.filter(|(_, thread)| goes_on(thread));
         let found = possible.max_by_key(|(at, thread)| (shared(thread), *at));
         found.map(|(at, _)| at)
     }
 
     fn begin(&mut self, head: &Head) -> Thread {
-        let unit = head.conversation.as_ref().unwrap_or(&head.trace);
+        let unit = head.unit.id();
         let parent = self.firsts.get(unit).cloned();
         let id = match (&parent, &head.agent) {
-            (None, _) => unit.clone(),
+            (None, _) => unit.to_string(),
             (Some(_), Some(agent)) => format!("{unit}-{agent}"),
             (Some(_), None) => format!("{unit}-2"),
         };
         let id = self.names.of(id);
         self.firsts
-            .entry(unit.clone())
+            .entry(Rc::clone(unit))
             .or_insert_with(|| id.clone());
         Thread {
-            id,
-            parent,
-            requests: Vec::new(),
-            conversation: head.conversation.clone(),
-            trace: head.trace.clone(),
+            requests: Requests {
+                id,
+                parent,
+                places: Vec::new(),
+            },
+            unit: head.unit.clone(),
             agent: head.agent.clone(),
             said: Vec::new(),
         }

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 use super::heard::Heard;
 use super::history::History;
-use super::joined::{Joined, Thread};
-use super::span::{Asked, Head, asked, head};
+use super::joined::{Joined, Requests};
+use super::span::{Asked, Head, Texts, asked, head};
 use super::{RESOURCES, SCOPES, SPANS, is_trace};
 use crate::error::Result;
 use crate::formats::shared::chat;
@@ -42,6 +42,7 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
     let mut spans = Spans {
         sink: source.sink,
         heads: Vec::new(),
+        texts: Texts::default(),
         others: BTreeMap::new(),
         lone: 0,
         is_broken: false,
@@ -73,9 +74,9 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
     // Each context is read anew, one after the other.
     drop(heard);
     let mut beside = Some((others, lone));
-    for thread in joined.threads {
+    for requests in joined.requests() {
         let (others, lone) = beside.take().unwrap_or_default();
-        tell(input, thread, others, lone, sink)?;
+        tell(input, requests, others, lone, sink)?;
     }
     Ok(())
 }
@@ -100,6 +101,7 @@ fn read(
 struct Spans<'s> {
     sink: &'s mut dyn Sink,
     heads: Vec<Head>,
+    texts: Texts,
     /// How many others there are, by what they are called.
     others: BTreeMap<String, u64>,
     lone: u64,
@@ -152,7 +154,10 @@ impl Spans<'_> {
         let at = walk.value()?;
         let text = walk.text();
         let place = text.span(&at);
-        match text.message(&at, &mut self.lone, self.sink, |raw| head(raw, place))? {
+        let texts = &mut self.texts;
+        match text.message(&at, &mut self.lone, self.sink, |raw| {
+            head(raw, place, texts)
+        })? {
             Some(Ok(head)) => self.heads.push(head),
             Some(Err(other)) => *self.others.entry(other).or_default() += 1,
             None => {}
@@ -171,20 +176,20 @@ const TOLD_SPANS: usize = 256;
 /// Tells a sink of a context.
 fn tell(
     input: &dyn Input,
-    thread: Thread,
+    requests: Requests,
     others: BTreeMap<String, u64>,
     lone: u64,
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    let mut teller = Teller::of(&thread.id, &[], sink);
-    teller.start.descent.spawned_by = thread.parent;
+    let mut teller = Teller::of(&requests.id, &[], sink);
+    teller.start.descent.spawned_by = requests.parent;
     teller.end.other_records = others;
     teller.end.lone_surrogates = lone;
     teller.open()?;
     let mut telling = Telling::new(teller);
     let (mut stated, mut is_silent, mut is_unrecorded) = (StatedUsage::default(), false, false);
     let mut heard = Heard::default();
-    for Head { place, .. } in thread.requests {
+    for place in requests.places {
         let mut notes = std::mem::take(&mut telling.teller.notes);
         let asked = read(input, place, &mut heard, &mut notes, &mut |_| Ok(()))?;
         telling.teller.notes = notes;

@@ -1,5 +1,6 @@
 //! One span: what its attributes say of a request to a model.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use serde_json::value::RawValue;
@@ -24,15 +25,45 @@ lazy! {
     struct Tool { name, function, description, parameters }
 }
 
-/// What a span that asks a model says of itself, but for what was said.
+/// What a span that asks a model says of itself, but for what was said. A trace may have millions, so texts are shared.
 pub(super) struct Head {
     pub(super) place: Span,
     /// Nanoseconds since 1970.
     pub(super) start: u64,
-    pub(super) trace: String,
-    /// The conversation that it is of, where its framework knows one.
-    pub(super) conversation: Option<String>,
-    pub(super) agent: Option<String>,
+    pub(super) unit: Unit,
+    pub(super) agent: Option<Rc<str>>,
+}
+
+/// What requests have in common.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// A conversation that their framework knows, by its id.
+    Conversation(Rc<str>),
+    /// A trace, where the framework knows no conversation.
+    Trace(Rc<str>),
+}
+
+impl Unit {
+    pub(super) fn id(&self) -> &Rc<str> {
+        match self {
+            Self::Conversation(id) | Self::Trace(id) => id,
+        }
+    }
+}
+
+/// Texts that many spans say, each held once.
+#[derive(Default)]
+pub(super) struct Texts(HashSet<Rc<str>>);
+
+impl Texts {
+    fn of(&mut self, text: &str) -> Rc<str> {
+        if let Some(known) = self.0.get(text) {
+            return Rc::clone(known);
+        }
+        let text: Rc<str> = text.into();
+        self.0.insert(Rc::clone(&text));
+        text
+    }
 }
 
 /// What a span that asks a model says.
@@ -55,7 +86,11 @@ pub(super) struct Asked {
 pub(super) type Other = String;
 
 /// Reads what a span says of itself.
-pub(super) fn head(raw: &RawValue, place: Span) -> Result<Result<Head, Other>, String> {
+pub(super) fn head(
+    raw: &RawValue,
+    place: Span,
+    texts: &mut Texts,
+) -> Result<Result<Head, Other>, String> {
     let record: Record<'_> =
         serde_json::from_str(raw.get()).map_err(|error| format!("a span: {error}"))?;
     let of = Attributes::of(record.attributes);
@@ -81,17 +116,24 @@ pub(super) fn head(raw: &RawValue, place: Span) -> Result<Result<Head, Other>, S
         };
         return Ok(Err(format!("{kind} span")));
     }
-    let id = |raw| string(raw).map(|id| in_hex(&id)).unwrap_or_default();
+    let conversation = of.first(&[
+        "gen_ai.conversation.id",
+        "session.id",
+        "ai.telemetry.metadata.sessionId",
+    ]);
+    let unit = match conversation {
+        Some(id) => Unit::Conversation(texts.of(&id)),
+        None => {
+            let trace = string(record.trace).map(|id| in_hex(&id));
+            Unit::Trace(texts.of(&trace.unwrap_or_default()))
+        }
+    };
+    let agent = of.first(&["gen_ai.agent.name", "agent.name"]);
     Ok(Ok(Head {
         place,
         start: nanos(record.start).unwrap_or_default(),
-        trace: id(record.trace),
-        conversation: of.first(&[
-            "gen_ai.conversation.id",
-            "session.id",
-            "ai.telemetry.metadata.sessionId",
-        ]),
-        agent: of.first(&["gen_ai.agent.name", "agent.name"]),
+        unit,
+        agent: agent.map(|name| texts.of(&name)),
     }))
 }
 

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use super::heard::Heard;
 use super::message::{self, CUT};
-use super::span::{asked, head};
+use super::span::{Texts, Unit, asked, head};
 use crate::error::{Error, Result};
 use crate::formats::shared::offered::Offered;
 use crate::formats::shared::remarks::Remarks;
@@ -124,14 +124,15 @@ impl<'m> Trace<'m> {
         let kept = all.filter_map(|request| request.kept).next();
         let kept = kept.and_then(|span| {
             let raw: &RawValue = serde_json::from_str(span).ok()?;
-            head(raw, Span { offset: 0, len: 0 }).ok()?.ok()
+            let nowhere = Span { offset: 0, len: 0 };
+            head(raw, nowhere, &mut Texts::default()).ok()?.ok()
         });
-        let (conversation, trace) = match kept {
-            Some(head) => (head.conversation, Some(head.trace)),
+        // What belongs to no conversation goes on in its trace.
+        let (conversation, trace) = match kept.map(|head| head.unit) {
+            Some(Unit::Conversation(id)) => (Some(id.to_string()), None),
+            Some(Unit::Trace(id)) => (None, Some(id.to_string())),
             None => (Some(self.document.session_id.clone()), None),
         };
-        // What belongs to no conversation goes on in its trace.
-        let trace = trace.filter(|_| conversation.is_none());
         for turn in &turns {
             let Some(first) = turn.first() else { continue };
             let number = first.sent as u64;

@@ -69,8 +69,8 @@ pub(in crate::formats) fn opaque(
     data: String,
     notes: &mut Notes,
 ) -> Part {
-    notes.opaque(if kind.is_empty() { "(no type)" } else { kind });
-    Part::opaque(provider, data)
+    let kind = if kind.is_empty() { "(no type)" } else { kind };
+    notes.keep(kind, provider, &data)
 }
 
 /// A block without space between its tokens; what is no object stands in one.

@@ -118,11 +118,11 @@ fn part(raw: &RawValue, notes: &mut Notes) -> Result<Part, serde_json::Error> {
     }
     let block: Block<'_> = serde_json::from_str(raw.get())?;
     Ok(known(&block, notes).unwrap_or_else(|| {
-        notes.opaque(match block.kind.as_ref() {
+        let kind = match block.kind.as_ref() {
             "" => "(no type)",
             kind => kind,
-        });
-        Part::opaque(PROVIDER, raw.get())
+        };
+        notes.keep(kind, PROVIDER, raw.get())
     }))
 }
 

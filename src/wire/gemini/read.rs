@@ -121,8 +121,8 @@ fn is_outer(part: &Part) -> bool {
 
 fn opaque(raw: &RawValue, notes: &mut Notes) -> Part {
     let members = decode::<serde_json::Map<_, _>>(Some(raw)).unwrap_or_default();
-    notes.opaque(members.keys().next().map_or("part", String::as_str));
-    Part::opaque(PROVIDER, raw.get())
+    let kind = members.keys().next().map_or("part", String::as_str);
+    notes.keep(kind, PROVIDER, raw.get())
 }
 
 impl Read<'_> {

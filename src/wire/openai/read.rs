@@ -187,8 +187,7 @@ pub fn usage_record(raw: Raw<'_>) -> Option<UsageRecord> {
 }
 
 fn opaque(data: String, kind: &str, notes: &mut Notes) -> Part {
-    notes.opaque(kind);
-    Part::opaque(PROVIDER, data)
+    notes.keep(kind, PROVIDER, &data)
 }
 
 /// Content: a string, a list of parts, or nothing. An empty string is nothing.

@@ -165,8 +165,8 @@ fn meaning(payload: &RawValue, notes: &mut Notes) -> Meaning {
             call.unwrap_or_else(|| unknown(payload, &kind, notes))
         }
         "tool_search_output" => {
-            notes.opaque(&kind);
-            output(&item, vec![opaque_part(payload)])
+            let kept = notes.keep(&kind, PROVIDER, payload.get());
+            output(&item, vec![kept])
         }
         "agent_message" => Meaning::Input(from_agent(&item, notes)),
         "ghost_snapshot" => Meaning::Aside,
@@ -186,12 +186,7 @@ fn from_agent(item: &Item<'_>, notes: &mut Notes) -> Message {
 }
 
 fn unknown(payload: &RawValue, kind: &str, notes: &mut Notes) -> Meaning {
-    notes.opaque(kind);
-    Meaning::Reply(vec![opaque_part(payload)])
-}
-
-fn opaque_part(raw: &RawValue) -> Part {
-    Part::opaque(PROVIDER, raw.get())
+    Meaning::Reply(vec![notes.keep(kind, PROVIDER, payload.get())])
 }
 
 fn message(item: &Item<'_>, payload: &RawValue, notes: &mut Notes) -> Meaning {
@@ -214,8 +209,7 @@ fn content(raw: Raw<'_>, notes: &mut Notes) -> Vec<Part> {
         return vec![Part::text(text)];
     }
     let Some(pieces) = decode::<Vec<&RawValue>>(Some(raw)) else {
-        notes.opaque("content");
-        return vec![opaque_part(raw)];
+        return vec![notes.keep("content", PROVIDER, raw.get())];
     };
     pieces
         .into_iter()
@@ -224,8 +218,7 @@ fn content(raw: Raw<'_>, notes: &mut Notes) -> Vec<Part> {
             let kind = piece.as_ref().and_then(|piece| string(piece.r#type));
             let part = piece.and_then(|piece| known_piece(&piece));
             part.unwrap_or_else(|| {
-                notes.opaque(kind.as_deref().unwrap_or("content"));
-                opaque_part(raw)
+                notes.keep(kind.as_deref().unwrap_or("content"), PROVIDER, raw.get())
             })
         })
         .collect()
