@@ -54,7 +54,7 @@ pub struct Digest {
 /// let talk = [say(Role::User, "Never touch the ledger of 1998."), say(Role::Assistant, "I won't.")];
 /// repo.commit(Call::default(), &talk, &CommitOptions::default())?;
 /// let tip = repo.resolve(&On::Head, "HEAD")?;
-/// let keep = repo.keep(&tip, None, Heard::Nothing, changed_files)?;
+/// let keep = repo.keep(&tip, None, Heard::Nothing, changed_files, None)?;
 /// assert_eq!(digest(&keep, 80).text, "The user said:\n- Never touch the ledger of 1998.");
 /// # Ok::<(), tract::Error>(())
 /// ```

@@ -421,6 +421,21 @@ impl Method for DidParams {
     type Answer = DidAnswer;
 
     fn act(self, at: &mut At<'_>) -> Result<DidAnswer, ApiError> {
+        self.looking(at, &|_| ())
+    }
+}
+
+impl DidParams {
+    /// The same of messages that `look` has changed: an answer has pieces of them, and nothing knows a secret by a piece.
+    ///
+    /// # Errors
+    ///
+    /// As [`Method::act`].
+    pub fn looking(
+        self,
+        at: &mut At<'_>,
+        look: &dyn Fn(&mut ReadMessage),
+    ) -> Result<DidAnswer, ApiError> {
         let (text, role) = match (&self.path, &self.command, &self.error) {
             (Some(text), None, None) | (None, Some(text), None) => (text, Role::Assistant),
             (None, None, Some(text)) => (text, Role::Tool),
@@ -462,7 +477,8 @@ impl Method for DidParams {
                 _ => place,
             };
             let end = (place + BEHIND).min(conversation.entries.len());
-            let around = conversation.read(at, first..end)?;
+            let mut around = conversation.read(at, first..end)?;
+            around.iter_mut().for_each(look);
             let found_acts = self.acts(&around, place - first, text).into_iter();
             acts.extend(found_acts.map(|act| Act {
                 directory: found.session.directory.clone(),
@@ -475,9 +491,7 @@ impl Method for DidParams {
         acts.truncate(limit);
         Ok(DidAnswer { acts })
     }
-}
 
-impl DidParams {
     /// The calls that are meant, of the message at `place`, with what came of them.
     fn acts(&self, around: &[ReadMessage], place: usize, text: &str) -> Vec<Act> {
         let links: Vec<Links> = around.iter().map(|it| Links::of(&it.message)).collect();

@@ -7,8 +7,8 @@
 //!
 //! # Source
 //!
-//! Observed: Claude Code 2.0 to 2.1.332, Codex 0.118 to 0.169, Qwen Code 0.24, Copilot CLI 1.0.60, Kimi Code 2.1,
-//! Gemini CLI 0.24.
+//! Observed: Claude Code 2.0 to 2.1.332, Codex 0.118 to 0.171, Qwen Code 0.24, Copilot CLI 1.0.60 and 1.0.102, Kimi Code
+//! 2.1, Gemini CLI 0.24 and 0.61.
 
 use std::collections::HashMap;
 
@@ -86,7 +86,11 @@ struct Asked<T> {
     kind: WorkKind,
     what: String,
     arguments: String,
+    /// What the arguments name: no number of seconds or lines.
+    named: Vec<String>,
     stops: bool,
+    /// Whether it is a command that ends processes by their numbers.
+    kills: bool,
     /// Whether it looks at what was started before.
     looks: bool,
 }
@@ -121,7 +125,7 @@ const LAUNCHES: [(&str, &str); 3] = [
     ("Background shell started", "id: "),
 ];
 /// What says of a piece of work that it is over.
-const OVER: [&str; 17] = [
+const OVER: [&str; 19] = [
     "<status>completed",
     "<status>failed",
     "<status>killed",
@@ -132,19 +136,24 @@ const OVER: [&str; 17] = [
     "status: killed",
     "status: cancelled",
     "status: timed_out",
-    "status: lost",
     "Process exited with code",
     "exited with exit code",
+    "completed with exit code",
+    "EXITED",
+    "status: idle",
     "No task found",
     "No shell found",
     "has completed",
     "\"completed\":",
 ];
+/// What a client says that was started again of what the one before it has started: an agent is over, and a shell may run.
+const LOST: &str = "lost";
 /// What says that it goes on.
-const GOES_ON: [&str; 3] = [
+const GOES_ON: [&str; 4] = [
     "<status>running",
     "status: running",
     "Process running with session ID",
+    "RUNNING",
 ];
 /// What the names of tools that stop something have in them.
 const STOPS: [&str; 5] = ["stop", "kill", "close_agent", "cancel", "terminate"];
@@ -199,21 +208,28 @@ impl<T: Clone> Register<T> {
         let Some(asked) = self.calls.remove(call) else {
             return;
         };
-        let named = |id: &str| holds_word(&asked.arguments, id);
+        // A list tells of all that there are.
+        let is_list = asked.looks && asked.named.is_empty();
+        let named = |id: &str| is_list || asked.named.iter().any(|it| names(it, id));
         let head = &text[..text.floor_char_boundary(HEAD_BYTES)];
-        let is_over = |id: &str, is_alone: bool| {
-            let about = match (is_alone, text.find(id)) {
-                (true, _) => head,
+        let is_over = |work: &OpenWork<T>, is_alone: bool| {
+            let about = match is_alone {
+                true => head,
                 // Of several it says of each behind its id.
-                (false, Some(at)) => &text[at..text.floor_char_boundary(at + ABOUT_BYTES)],
-                (false, None) => return false,
+                false => match about(text, &work.id) {
+                    Some(about) => about,
+                    None => return false,
+                },
             };
             let has = |marks: &[&str]| marks.iter().any(|mark| about.contains(mark));
-            !has(&GOES_ON) && has(&OVER)
+            let is_lost = work.kind == WorkKind::Agent && has(&["status: lost"]);
+            !has(&GOES_ON) && (has(&OVER) || is_lost)
         };
         let count = self.open.iter().filter(|work| named(&work.id)).count();
+        let is_alone = count == 1 && !is_list;
         self.open.retain(|work| {
-            let ends = asked.stops && !is_error || is_over(&work.id, count == 1);
+            let stops = asked.stops || asked.kills;
+            let ends = stops && !is_error || is_over(work, is_alone);
             !(named(&work.id) && ends)
         });
         if is_error || asked.looks || asked.stops {
@@ -236,13 +252,10 @@ impl<T: Clone> Register<T> {
         if self.open.is_empty() {
             return;
         }
-        for notice in between(text, "<task-notification>", "</task-notification>") {
-            let status = between(notice, "<status>", "</status>").next();
-            let is_over = status.is_some_and(|status| !GOING.contains(&status.trim()));
-            let id = between(notice, "<task-id>", "</task-id>").next();
-            if let Some(id) = id.filter(|_| is_over) {
-                self.end(id.trim());
-            }
+        for notice in TaskEnd::all(text) {
+            let is_it = |work: &OpenWork<T>| work.id == notice.id;
+            let ends = |work: &OpenWork<T>| notice.is_seen || work.kind == WorkKind::Agent;
+            self.open.retain(|work| !(is_it(work) && ends(work)));
         }
         for notice in between(text, "<notification ", "</notification>") {
             let kind = between(notice, "type=\"task.", "\"").next();
@@ -250,7 +263,8 @@ impl<T: Clone> Register<T> {
             if let (Some(kind), Some(id)) = (kind, id)
                 && !GOING.contains(&kind)
             {
-                self.end(id);
+                let stays = |work: &OpenWork<T>| kind == LOST && work.kind == WorkKind::Shell;
+                self.open.retain(|work| work.id != id || stays(work));
             }
         }
         let of_system = between(text, "<system_notification>", "</system_notification>");
@@ -263,20 +277,66 @@ impl<T: Clone> Register<T> {
                 "shutdown",
                 "killed",
                 "exited",
+                "now idle",
             ];
             if is_over.iter().any(|it| notice.contains(it)) {
                 self.open.retain(|work| !holds_word(notice, &work.id));
             }
         }
     }
+}
 
-    fn end(&mut self, id: &str) {
-        self.open.retain(|work| work.id != id);
+/// A notice that a task has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskEnd<'t> {
+    /// The client's name for it.
+    pub id: &'t str,
+    /// Whether the client saw the end. One that was started again only says that it found no record of one: an agent ended
+    /// with the client before it, and a shell may run still.
+    pub is_seen: bool,
+}
+
+impl<'t> TaskEnd<'t> {
+    /// All in a text.
+    pub fn all(text: &'t str) -> impl Iterator<Item = Self> {
+        let notices = between(text, "<task-notification>", "</task-notification>");
+        notices.filter_map(|notice| {
+            let status = between(notice, "<status>", "</status>").next()?;
+            let id = between(notice, "<task-id>", "</task-id>").next()?;
+            (!GOING.contains(&status.trim())).then(|| Self {
+                id: id.trim(),
+                is_seen: !notice.contains(UNSEEN),
+            })
+        })
     }
 }
 
+/// What a notice says of a task whose end nobody saw.
+const UNSEEN: &str = "No completion record was found";
+
 /// How far behind an id a result says what became of it, where it tells of several.
-const ABOUT_BYTES: usize = 80;
+const ABOUT_BYTES: usize = 160;
+
+/// What a text that tells of several says of the one with this id: the rest of its line, and where that does not tell, the
+/// lines behind it, up to the next one of several.
+fn about<'t>(text: &'t str, id: &str) -> Option<&'t str> {
+    let at = word_in(text, id)?;
+    let begin = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let before = text[begin..at].trim_end_matches(|c: char| c.is_ascii_digit());
+    let rest = &text[at..text.floor_char_boundary(at + ABOUT_BYTES)];
+    let line = rest.lines().next().unwrap_or_default();
+    let tells = |mark: &&str| line.contains(*mark);
+    if OVER.iter().any(|mark| tells(&mark)) || GOES_ON.iter().any(|mark| tells(&mark)) {
+        // In one line it says of each behind its id, too.
+        return Some(&line[..line.len().min(line.floor_char_boundary(ABOUT_BYTES / 2))]);
+    }
+    let more = &rest[line.len()..];
+    let next = match before.trim().is_empty() {
+        true => more.find("\n\n"),
+        false => more.find(before),
+    };
+    Some(&rest[..next.map_or(rest.len(), |next| line.len() + next)])
+}
 /// What is no end.
 const GOING: [&str; 5] = [
     "running",
@@ -302,13 +362,67 @@ impl<T> Asked<T> {
                 _ => WorkKind::Agent,
             },
             what: command
+                .clone()
                 .or_else(|| said.map(str::to_owned))
                 .unwrap_or_else(|| call::summary(name, arguments)),
             arguments: arguments.to_owned(),
             stops: has(&STOPS),
+            kills: command.as_deref().is_some_and(kills),
+            named: match &command {
+                Some(command) if kills(command) => words_of(command),
+                Some(_) => Vec::new(),
+                None => values(&value),
+            },
             looks: has(&LOOKS),
         }
     }
+}
+
+/// What of arguments may name work: their values, but for those that measure something.
+fn values(arguments: &serde_json::Value) -> Vec<String> {
+    fn gather(value: &serde_json::Value, found: &mut Vec<String>) {
+        match value {
+            serde_json::Value::String(text) => found.push(text.clone()),
+            serde_json::Value::Number(number) => found.push(number.to_string()),
+            serde_json::Value::Array(values) => values.iter().for_each(|it| gather(it, found)),
+            serde_json::Value::Object(fields) => {
+                let names = fields.iter().filter(|(name, _)| {
+                    let name = name.to_lowercase();
+                    !MEASURES.iter().any(|measure| name.contains(measure))
+                });
+                names.for_each(|(_, value)| gather(value, found));
+            }
+            serde_json::Value::Null | serde_json::Value::Bool(_) => {}
+        }
+    }
+    let mut found = Vec::new();
+    gather(arguments, &mut found);
+    found
+}
+
+/// What the names of arguments have in them that name no work.
+const MEASURES: [&str; 12] = [
+    "timeout", "delay", "yield", "wait", "lines", "limit", "max", "since", "chars", "offset",
+    "reason", "message",
+];
+
+/// Whether a command ends processes by their numbers.
+fn kills(command: &str) -> bool {
+    let mut words = command.split(|c: char| c.is_whitespace() || ";&|(".contains(c));
+    words.any(|word| word == "kill" || word.ends_with("/kill") || word == "taskkill")
+}
+
+fn words_of(command: &str) -> Vec<String> {
+    let words = command.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
+    words
+        .filter(|it| !it.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether a value names work by its id: a path may hold it, and a number be no part of another.
+fn names(value: &str, id: &str) -> bool {
+    value == id || id.bytes().any(|it| !it.is_ascii_digit()) && holds_word(value, id)
 }
 
 /// Whether a message may tell that something was started.
@@ -329,7 +443,7 @@ fn asks_for_background(arguments: &str) -> bool {
 }
 
 /// The ids of what a result says to have started.
-fn started(text: &str, arguments: &str) -> Vec<String> {
+pub(crate) fn started(text: &str, arguments: &str) -> Vec<String> {
     for (begins, before) in LAUNCHES {
         if let (true, Some(id)) = (text.starts_with(begins), id_behind(text, before)) {
             return vec![id];
@@ -380,9 +494,15 @@ fn word(text: &str) -> Option<String> {
 
 /// Whether an id stands in a text, and not as a piece of a longer one.
 fn holds_word(text: &str, id: &str) -> bool {
+    word_in(text, id).is_some()
+}
+
+/// Where it stands there.
+fn word_in(text: &str, id: &str) -> Option<usize> {
     let is_of = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    text.match_indices(id).any(|(at, _)| {
-        let (before, after) = (&text[..at], &text[at + id.len()..]);
+    let mut places = text.match_indices(id).map(|(at, _)| at);
+    places.find(|at| {
+        let (before, after) = (&text[..*at], &text[at + id.len()..]);
         !before.ends_with(is_of) && !after.starts_with(is_of)
     })
 }
@@ -498,6 +618,11 @@ mod tests {
             "Successfully stopped task: b1",
         );
         assert_eq!(open(&[started(), other]), "0 shell b1f sleep 40");
+        let unseen = "<task-notification>\n<task-id>b1f</task-id>\n<status>stopped</status>\n<note>No completion record was found for it in the previous session.</note>\n</task-notification>\n<task-notification><task-id>a66</task-id><status>stopped</status><note>No completion record was found for it.</note></task-notification>";
+        assert_eq!(
+            open(&[started(), agent(), Said(unseen)]),
+            "0 shell b1f sleep 40"
+        );
         let resumed = Call(
             "SendMessage",
             r#"{"to":"a66","message":"One thing more."}"#,
@@ -591,6 +716,15 @@ mod tests {
             "<notification id=\"n1\" category=\"task\" type=\"task.completed\" source_kind=\"background_task\" source_id=\"bash-12ab\">\nTitle\n</notification>",
         );
         assert_eq!(open(&[kimi(), told]), "");
+        let lost = Call(
+            "TaskOutput",
+            r#"{"task_id":"bash-12ab"}"#,
+            "task_id: bash-12ab\nstatus: lost",
+        );
+        let told = Said(
+            "<notification type=\"task.lost\" source_id=\"bash-12ab\">\nTitle\n</notification>",
+        );
+        assert_eq!(open(&[kimi(), lost, told]), "0 shell bash-12ab sleep 40");
         let gemini = Call(
             "run_shell_command",
             r#"{"command":"npm start &"}"#,
@@ -606,6 +740,68 @@ mod tests {
             "Command: ls\nBackground PIDs: (none)",
         );
         assert_eq!(open(&[none]), "");
+    }
+
+    #[test]
+    fn a_list_tells_of_each_and_a_number_that_measures_names_none() {
+        let gemini = |id| {
+            Call(
+                "run_shell_command",
+                r#"{"command":"npm start","is_background":true}"#,
+                id,
+            )
+        };
+        let both = || {
+            [
+                gemini("Command moved to background (PID: 41). Output hidden."),
+                gemini("Command moved to background (PID: 42). Output hidden."),
+            ]
+        };
+        let [one, other] = both();
+        let list = Call(
+            "list_background_processes",
+            "{}",
+            "- [PID 40] EXITED: `ls` (Exit Code: 0)\n- [PID 41] RUNNING: `npm start`\n- [PID 42] EXITED: `npm start` (Exit Code: 143)",
+        );
+        assert_eq!(open(&[one, other, list]), "0 shell 41 npm start");
+        let [one, other] = both();
+        let killed = Call(
+            "run_shell_command",
+            r#"{"command":"kill -9 42 && ls"}"#,
+            "Output: (empty)",
+        );
+        assert_eq!(open(&[one, other, killed]), "0 shell 41 npm start");
+
+        let copilot = |told| Call("bash", r#"{"command":"serve","mode":"async"}"#, told);
+        let started = || {
+            [
+                copilot("<command started in background with shellId: 0>"),
+                copilot("<command started in background with shellId: 1>"),
+            ]
+        };
+        let [one, other] = started();
+        let read = |id, told| Call("read_bash", id, told);
+        let running = read(r#"{"shellId":"0","delay":1}"#, "<shellId: 0 is running>");
+        assert_eq!(
+            open(&[one, other, running]),
+            "0 shell 0 serve; 1 shell 1 serve"
+        );
+        let [one, other] = started();
+        let over = read(
+            r#"{"shellId":"0","delay":1}"#,
+            "<shellId: 0 completed with exit code 0>",
+        );
+        assert_eq!(open(&[one, other, over]), "1 shell 1 serve");
+
+        let kimi = |id| Call("Bash", SLEEP, id);
+        let list = Call(
+            "TaskList",
+            r#"{"limit":20}"#,
+            "task_id: bash-1\nkind: process\nstatus: running\ntask_id: bash-2\nkind: process\nstatus: completed",
+        );
+        let one = kimi("task_id: bash-1\nstatus: running");
+        let other = kimi("task_id: bash-2\nstatus: running");
+        assert_eq!(open(&[one, other, list]), "0 shell bash-1 sleep 40");
     }
 
     #[test]

@@ -114,7 +114,7 @@ pub fn answered(calls: &[ToolUse]) -> Option<String> {
 }
 
 /// The line that tells a message from others, a call in brief.
-pub(crate) fn line(message: &Message) -> String {
+pub fn line(message: &Message) -> String {
     let uses = ToolUses::of(message);
     in_brief(
         preview(message),

@@ -4,11 +4,12 @@
 //! names the first message that may tell of a start.
 //! Deliberately absent: what a message says of it ([`crate::model::background`]), and whether anything runs on the machine.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::error::{Error, Result};
+use crate::formats::shared::running::EndedWork;
 use crate::hash::CommitHash;
-use crate::model::background::{KnownWork, OpenWork, tells_of_start};
+use crate::model::background::{KnownWork, OpenWork, WorkKind, tells_of_start};
 use crate::model::query::Query;
 use crate::model::{Encoding, EntryId, Message, Millis, RefName};
 use crate::repo::kept::{KeptSource, format_of};
@@ -65,8 +66,16 @@ impl Repo {
         let (open, known) = open_work::gone_on(&*view, tip, &known, end)?;
         let mut open = timed(&*view, open)?;
         if !open.is_empty() {
-            let ended = ended(&*view, &file)?;
-            open.retain(|work| !ended.contains(&work.id));
+            let mut ended = ended(&*view, &file)?;
+            let agents = open.iter().filter(|work| work.kind == WorkKind::Agent);
+            for agent in agents.filter_map(|work| agent(&file, &work.id)) {
+                ended.extend(self::ended(&*view, &agent)?);
+            }
+            open.retain(|work| match (ended.get(&work.id), work.at.1) {
+                (None, _) => true,
+                (Some(Some(end)), Some(since)) => *end < since,
+                (Some(_), _) => false,
+            });
         }
         drop(view);
         if is_whole && end - from >= KEPT_EACH {
@@ -113,9 +122,15 @@ fn timed(view: &dyn View, open: Vec<OpenWork<Place>>) -> Result<Vec<RunningWork>
     Ok(open.collect())
 }
 
+/// The session of an agent that is named as its session is, whose own record may say that it has ended.
+fn agent(starter: &RefName, id: &str) -> Option<RefName> {
+    let (tool, _) = starter.as_session()?;
+    Some(RefName::session(tool, id))
+}
+
 /// What the records of a session say to have ended, beside its messages.
-fn ended(view: &dyn View, session: &RefName) -> Result<HashSet<String>> {
-    let mut ended = HashSet::new();
+fn ended(view: &dyn View, session: &RefName) -> Result<EndedWork> {
+    let mut ended = EndedWork::new();
     for source in view.sources(session)? {
         let format = format_of(view, source.id)?;
         if let Some(read) = format.and_then(|format| format.ended) {

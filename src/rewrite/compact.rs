@@ -46,7 +46,7 @@ impl SummarySpan<'_> {
         let mut said = Said::of(&load::messages(&*view, &self.stays)?);
         said.add(summary);
         let entries: Vec<&Entry> = self.entries.iter().collect();
-        unsaid(&*view, &entries, Vec::new(), &said, changes)
+        unsaid(&*view, &entries, Vec::new(), &said, changes, None)
     }
 }
 

@@ -136,7 +136,7 @@ impl Repo {
             .map(|at| &scene.context.entries[*at])
             .collect();
         let said = Said::of(&load::messages_with(&*view, &after.entries, &fresh)?);
-        unsaid(&*view, &gone, Vec::new(), &said, changes).map(Some)
+        unsaid(&*view, &gone, Vec::new(), &said, changes, None).map(Some)
     }
 
     /// The same, with what is known of the last commit.

@@ -25,7 +25,9 @@ impl Session {
 
     fn say(&mut self, kind: &str, content: Value) -> &mut Self {
         let number = self.lines.len();
-        let parent = self.lines.last().map(|line| line["uuid"].clone());
+        // The queue's records stand beside the conversation.
+        let mut names = self.lines.iter().rev().map(|line| line["uuid"].clone());
+        let parent = names.find(|name| !name.is_null());
         self.lines.push(json!({
             "type": kind, "uuid": format!("r{number}"), "parentUuid": parent, "sessionId": ID,
             "cwd": self.sandbox.work(), "timestamp": format!("2026-03-14T{:02}:{:02}:00.000Z", 10 + number / 60 % 12, number % 60),
@@ -198,6 +200,67 @@ fn a_guard_before_a_compaction_names_what_runs_without_its_secrets() {
     assert!(!told.contains(&secret), "{told}");
 }
 
+/// Lines, names and previews are pieces of messages, and nothing knows a secret by a piece.
+#[test]
+fn no_piece_of_a_secret_is_handed_to_a_model() {
+    let mut session = Session::new();
+    let secret = ["Zq7hunter4K", "2vvTeapot9Rk"].concat();
+    let pieces = [&secret[..9], &secret[secret.len() - 9..]];
+    let key: Vec<String> = (0..4)
+        .map(|line| {
+            format!(
+                "{}{line}{}",
+                "Qx7Kd9fLmZ3p".repeat(2),
+                "w5Tr8YuB2nHs".repeat(2)
+            )
+        })
+        .collect();
+    let before = "It is so that the pump of the shop wants a token.";
+    session
+        .say("user", json!(format!("Look at the pump.\n{before} my_token={secret}")))
+        .call(
+            "t1",
+            "Bash",
+            json!({ "command": format!("{}; curl -H 'X-Auth-Token: {secret}' host", "true; ".repeat(40)) }),
+            &format!("pump: password={secret} {}", "tight ".repeat(70)),
+        )
+        .say("assistant", json!([{ "type": "text", "text": format!("{before} The pump my_token={secret}") }]))
+        .call(
+            "t2",
+            "Read",
+            json!({ "file_path": "/w/pump.pem" }),
+            &format!("the pump\n-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----", key.join("\n")),
+        );
+    let file = session.file();
+    session
+        .sandbox
+        .ok(&["-q", "import", file.to_str().expect("text")]);
+    let is_clean = |told: &str, door: &str| {
+        let all = pieces
+            .iter()
+            .copied()
+            .chain(key.iter().map(|line| &line[..12]));
+        all.for_each(|piece| assert!(!told.contains(piece), "{door}: {piece} in {told}"));
+    };
+    is_clean(&session.hook("PreCompact"), "guard");
+    is_clean(&session.sandbox.ok(&["guard", "--chars", "10000"]), "guard");
+    let mut client = Client::of(session.sandbox.command(&["mcp"]));
+    let key = &key[1];
+    for (tool, arguments) in [
+        ("recall", json!({ "query": "pump" })),
+        ("recall", json!({ "query": "my_token password" })),
+        ("recall", json!({ "query": key })),
+        ("read", json!({ "id": ":1..:6" })),
+        ("did", json!({ "command": "true" })),
+        ("did", json!({ "path": "pump.pem" })),
+        ("did", json!({ "command": "curl" })),
+        ("context", json!({})),
+    ] {
+        let result = client.result(tool, arguments);
+        is_clean(&result.to_string(), tool);
+    }
+}
+
 /// A rewind takes back what was said, not what runs.
 #[test]
 fn what_runs_on_a_path_that_goes_on_is_told_and_a_conversation_of_tracts_own_has_none() {
@@ -265,6 +328,36 @@ fn a_process_of_codex_runs_until_an_event_says_that_it_has_ended() {
     lines.push(line(8, "event_msg", json!({ "type": "exec_command_end", "call_id": "call_1", "process_id": "4961", "exit_code": 0 })));
     lines.push(line(9, "response_item", json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "It is served." }] })));
     assert_eq!(running(&lines), ["npm run dev"]);
+}
+
+/// While the model works, an end waits in the queue: the file has it before any message does.
+#[test]
+fn an_end_that_the_model_was_not_told_of_yet_is_known() {
+    let mut session = Session::new();
+    server(&mut session);
+    agent(&mut session);
+    assert_eq!(session.status().lines().count(), 2);
+    let notice = "<task-notification>\n<task-id>a66ffe</task-id>\n<status>completed</status>\n</task-notification>";
+    session.lines.push(json!({
+        "type": "queue-operation", "operation": "enqueue", "timestamp": "2026-03-14T10:05:30.000Z",
+        "sessionId": ID, "content": notice,
+    }));
+    let status = session.status();
+    assert!(
+        status.contains("bq7x") && status.lines().count() == 1,
+        "{status}"
+    );
+    let told = session.hook("PreCompact");
+    assert!(told.contains("bq7x") && !told.contains("a66ffe"), "{told}");
+    // What was asked to go on since runs again.
+    session.ended("a66ffe");
+    session.call(
+        "t3",
+        "SendMessage",
+        json!({ "to": "a66ffe", "message": "One page more." }),
+        r#"{"success":true,"message":"resumed","resumedAgentId":"a66ffe"}"#,
+    );
+    assert_eq!(session.status().lines().count(), 2);
 }
 
 /// Of a long session the index says where to begin.

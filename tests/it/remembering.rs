@@ -65,7 +65,7 @@ impl Client {
     }
 
     /// What a tool answers, with all that stands beside the text.
-    fn result(&mut self, tool: &str, arguments: Value) -> Value {
+    pub fn result(&mut self, tool: &str, arguments: Value) -> Value {
         let asked = json!({ "name": tool, "arguments": arguments });
         self.ask("tools/call", asked)["result"].take()
     }

@@ -93,18 +93,20 @@ fn look(args: &Args, app: &mut App) -> Result<()> {
         app.ui.status("There are no messages yet");
         return Ok(());
     };
-    let keep = repo.keep(&tip, None, Heard::Nothing, changed_files)?;
-    let running: Vec<RunningFacts> = repo.running(&tip)?.iter().map(Into::into).collect();
+    let withheld = Withheld::with(app.secrets()?);
+    let secrets = Some(withheld.secrets());
+    let keep = repo.keep(&tip, None, Heard::Nothing, changed_files, secrets)?;
+    let mut running: Vec<RunningFacts> = repo.running(&tip)?.iter().map(Into::into).collect();
+    withheld.running(&mut running);
     let mut digest = digest(&keep, args.chars.into());
     let mut running = mcp::running(&running, &app.calendar());
     if digest.text.is_empty() && running.is_empty() {
         app.ui.status("Nothing that a compaction could lose");
         return Ok(());
     }
-    let mut withheld = Withheld::with(app.secrets()?);
     withheld.text(&mut digest.text);
     withheld.text(&mut running);
-    let note = withheld.note().unwrap_or_default();
+    let note = withheld.note(&[&digest.text, &running]).unwrap_or_default();
     for text in [digest.text.trim_end(), running.trim_start(), &note] {
         app.ui.print_all(text.lines().map(Line::from))?;
     }
@@ -263,9 +265,15 @@ fn keep(
             Some(name) => at.repo.head(&On::Branch(name))?.commit(),
             None => None,
         };
-        let keep = at.repo.keep(&tip, branch.as_ref(), heard, changed_files)?;
+        let withheld = Withheld::of(at)?;
+        let secrets = Some(withheld.secrets());
+        let keep = at
+            .repo
+            .keep(&tip, branch.as_ref(), heard, changed_files, secrets)?;
         let running = at.repo.running(&tip)?;
-        Ok((keep, running.iter().map(Into::into).collect()))
+        let mut running: Vec<RunningFacts> = running.iter().map(Into::into).collect();
+        withheld.running(&mut running);
+        Ok((keep, running))
     })
 }
 
@@ -294,13 +302,13 @@ fn say(
     let texts = [before, after, &running];
     let frame = 3 + texts.map(|text| text.chars().count()).iter().sum::<usize>();
     let mut room = chars.saturating_sub(frame);
+    let withheld = Withheld::with(app.secrets()?);
     let (digest, running, note) = loop {
         let mut digest = digest(keep, room);
         let mut told = running.clone();
-        let mut withheld = Withheld::with(app.secrets()?);
         withheld.text(&mut digest.text);
         withheld.text(&mut told);
-        let note = withheld.note().unwrap_or_default();
+        let note = withheld.note(&[&digest.text, &told]).unwrap_or_default();
         // What stands in a secret's place may be longer than that, and the note takes room as well.
         let long = digest.text.chars().count() + note.chars().count() + 1;
         if note.is_empty() || long <= chars.saturating_sub(frame) || room == 0 {

@@ -207,7 +207,7 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
     memory.with(caller, |at, asking| {
         let reach = Reach::of(asking, asked.place, most.as_deref());
         let (mut groups, mut known, mut is_more) = (Vec::new(), HashSet::new(), false);
-        let mut withheld = Withheld::of(at)?;
+        let withheld = Withheld::of(at)?;
         for room in reach.rooms(at) {
             let params = FindParams {
                 like,
@@ -230,7 +230,7 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
             let mut found = answer.found;
             // What the agent has asked and was told before says nothing new.
             found.retain(|one| !one.is_own && known.insert(one.id.clone()));
-            withheld.found(&mut found);
+            withheld.found(&mut found, at)?;
             groups.extend(reach.groups(room.place, found, |one| one.directory.as_deref()));
             if !reach.is_whole() && known.len() >= ENOUGH {
                 break;
@@ -283,7 +283,7 @@ fn read(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Tol
             };
             params.call(at)
         })?;
-        let mut withheld = Withheld::of(at)?;
+        let withheld = Withheld::of(at)?;
         withheld.read(&mut read);
         let page = asked.page.unwrap_or(1);
         Ok(withheld.told(telling::read(&read, page, &calendar)))
@@ -325,7 +325,7 @@ fn dropped(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<
                 params.call(at)
             })?,
         };
-        let mut withheld = Withheld::of(at)?;
+        let withheld = Withheld::of(at)?;
         withheld.dropped(&mut dropped);
         let heading = reach.conversation(place);
         Ok(withheld.told(telling::dropped(&dropped, heading, &calendar)))
@@ -352,7 +352,7 @@ fn did(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told
     memory.with(caller, |at, asking| {
         let reach = Reach::of(asking, asked.place, most.as_deref());
         let (mut groups, mut known, mut is_more) = (Vec::new(), HashSet::new(), false);
-        let mut withheld = Withheld::of(at)?;
+        let withheld = Withheld::of(at)?;
         for room in reach.rooms(at) {
             let params = DidParams {
                 path: asked.path.clone(),
@@ -363,13 +363,12 @@ fn did(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told
                 // One more tells whether there are more.
                 limit: Some(telling::ACTS + 1),
             };
-            let mut answer = params.call(at)?;
+            let mut answer = params.looking(at, &|one| withheld.message(one))?;
             is_more |= answer.acts.len() > telling::ACTS;
             answer.acts.truncate(telling::ACTS);
             answer
                 .acts
                 .retain(|act| known.insert((act.id.clone(), act.call.clone())));
-            withheld.did(&mut answer);
             groups.extend(reach.groups(room.place, answer.acts, |act| act.directory.as_deref()));
             if !reach.is_whole() && !known.is_empty() {
                 break;
@@ -408,6 +407,8 @@ fn context(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<
             let tip = at.resolve(Some(tip))?;
             status.running = at.repo.running(&tip)?.iter().map(Into::into).collect();
         }
+        let withheld = Withheld::of(at)?;
+        withheld.status(&mut status, at)?;
         let params = CostParams {
             rev: asking.tip.clone(),
             ..CostParams::default()
@@ -418,7 +419,7 @@ fn context(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<
         } else {
             None
         };
-        Ok(Withheld::of(at)?.told(telling::context(&status, cost.as_ref(), &calendar)))
+        Ok(withheld.told(telling::context(&status, cost.as_ref(), &calendar)))
     })
 }
 

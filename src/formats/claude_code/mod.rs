@@ -7,6 +7,7 @@
 
 mod attached;
 mod beginning;
+mod ended;
 mod index;
 mod next_request;
 mod path;
@@ -64,6 +65,7 @@ pub static CLAUDE_CODE: Format = Format {
     go_on: Some(read::go_on),
     contents_of: Some("anthropic"),
     running: Some(running::running),
+    ended: Some(ended::ended),
     injected: Some(record::is_injected),
     copied_from: record::copied_from,
     request_of: Some(record::request_of),

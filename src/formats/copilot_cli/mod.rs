@@ -14,6 +14,7 @@
 mod asked;
 mod assets;
 mod counted;
+mod ended;
 mod hides;
 mod message;
 mod read;
@@ -49,6 +50,7 @@ pub static COPILOT_CLI: Format = Format {
         })
     },
     go_on: Some(read::go_on),
+    ended: Some(ended::ended),
     injected: Some(record::is_injected),
     common_stem: Some("events"),
     home: Some(Home {

@@ -12,6 +12,7 @@
 //! `packages/agent-core/src/agent`, and `packages/agent-core-v2/src` with its `docs/wire-manifest.d.ts`, of
 //! <https://github.com/MoonshotAI/kimi-code>. Observed: a session of protocol 1.4 and one of its agents.
 
+mod ended;
 mod hides;
 mod message;
 mod read;
@@ -46,6 +47,7 @@ pub static KIMI: Format = Format {
         })
     },
     go_on: Some(read::go_on),
+    ended: Some(ended::ended),
     attaches: true,
     common_stem: Some(LOG),
     agents: Some(Agents {

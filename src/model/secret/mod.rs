@@ -123,9 +123,8 @@ struct Form {
     regex: OnceLock<Regex>,
 }
 
-/// Spellings of an ASCII character in JSON that is none of the usual: where one stands, the text is
-/// looked at without them, too.
-const HIDING: [&str; 2] = ["\\u00", "\\/"];
+/// Spellings of a character in JSON that is none of the usual: where one stands, the text is looked at without them, too.
+const HIDING: [&str; 2] = ["\\u", "\\/"];
 
 /// What a private key may take, in bytes.
 const KEY_BYTES: usize = 32 << 10;
@@ -169,6 +168,11 @@ const KNOWN: [&str; 4] = [
     "AIzaSyDdI0hCZtE6vySjMm-WEfRq3CPzqKqqsHI",
 ];
 
+/// From this entropy on a form of passwords stands where other things stand, too.
+const LOOSE: f64 = 3.0;
+/// A shorter line of a secret tells nothing of it, and may be a word.
+const LEAST_PIECE: usize = 6;
+
 /// What stands in a secret's place begins so.
 const MARK: &[u8] = b"[redacted:";
 /// The most bytes of what stands in a secret's place.
@@ -199,6 +203,7 @@ impl Secrets {
         rules.push(before("private-key", &["-----END "], key_before));
         rules.push(before("url-password", &["://"], named::in_url));
         rules.push(before("password", &named::NAMES, named::value));
+        rules.push(before("password", &named::TOLD_WORDS, named::told));
         let all = rules.iter().enumerate();
         let all = all.flat_map(|(at, rule)| rule.needles.iter().map(move |it| (*it, Some(at))));
         let needles = needles::Needles::of(all.chain(HIDING.map(|it| (it, None))));
@@ -304,6 +309,31 @@ impl Secrets {
         }
     }
 
+    /// A piece of a text without the text's secrets, which nothing knows by the piece: a line of a key, say. None where it
+    /// has none of them.
+    pub fn redact_piece(&self, whole: &str, piece: &str) -> Option<String> {
+        let mut out = piece.to_owned();
+        for secret in self.find(whole.as_bytes()) {
+            let stand_in = secret.stand_in();
+            for line in whole[secret.place].lines().map(str::trim) {
+                if line.len() >= LEAST_PIECE {
+                    out = out.replace(line, &stand_in);
+                }
+            }
+        }
+        (out != piece).then_some(out)
+    }
+
+    /// Adds how many marks of each kind a text holds, which stand where secrets were.
+    pub fn count_marks(&self, text: &str, counts: &mut SecretCounts) {
+        for rest in text.split("[redacted:").skip(1) {
+            let kind = rest.split(']').next().unwrap_or_default();
+            if let Some(rule) = self.rules.iter().find(|rule| rule.kind == kind) {
+                *counts.entry(rule.kind).or_default() += 1;
+            }
+        }
+    }
+
     /// The text with `[redacted:KIND]` for each secret, and how many there were. What was JSON stays
     /// JSON.
     pub fn redact<'t>(&self, text: &'t [u8], counts: &mut SecretCounts) -> Cow<'t, [u8]> {
@@ -366,10 +396,9 @@ impl Secrets {
     fn look(&self, text: &[u8], found: &mut Vec<(usize, Range<usize>)>) -> bool {
         let mut hides = false;
         let mut done = vec![0; self.rules.len()];
-        self.needles.each(text, |at, needle, rule| {
+        self.needles.each(text, |at, _, rule| {
             let Some(rule) = rule else {
-                let digit = text.get(at + needle.len());
-                hides |= needle == "\\/" || digit.is_some_and(|it| (b'2'..b'8').contains(it));
+                hides |= spelled(&text[at + 1..]).is_some_and(|(it, _)| !it.is_control());
                 return;
             };
             if at < done[rule] {
@@ -469,45 +498,51 @@ fn key_before(text: &[u8], at: usize) -> Option<Range<usize>> {
     (letters >= 40 && entropy(held) >= 4.0).then_some(start..end)
 }
 
-/// The text with its ASCII characters as themselves wherever JSON spells them otherwise, and where each
-/// of its bytes begins in the text; last, where it ends.
+/// The text with its characters as themselves wherever JSON spells them otherwise, and where each of its bytes begins in
+/// the text; last, where it ends.
 fn plain(text: &[u8]) -> (Vec<u8>, Vec<usize>) {
     let (mut out, mut places) = (
         Vec::with_capacity(text.len()),
         Vec::with_capacity(text.len()),
     );
-    let mut at = 0;
+    let (mut at, mut letters) = (0, [0; 4]);
     while at < text.len() {
         let quotes = text[at..].iter().take_while(|it| **it == b'\\').count();
         work::looked_at(1 + quotes);
-        let (byte, len) = match spelled(&text[at + quotes..]) {
-            Some((byte, len)) if quotes > 0 => (byte, quotes + len),
+        match spelled(&text[at + quotes..]) {
+            Some((letter, len)) if quotes > 0 => {
+                let letter = letter.encode_utf8(&mut letters);
+                out.extend_from_slice(letter.as_bytes());
+                places.extend(std::iter::repeat_n(at, letter.len()));
+                at += quotes + len;
+            }
             // All of them stand for themselves, and are looked at once.
             _ if quotes > 0 => {
                 out.extend(std::iter::repeat_n(b'\\', quotes));
                 places.extend(at..at + quotes);
                 at += quotes;
-                continue;
             }
-            _ => (text[at], 1),
-        };
-        out.push(byte);
-        places.push(at);
-        at += len;
+            _ => {
+                out.push(text[at]);
+                places.push(at);
+                at += 1;
+            }
+        }
     }
     places.push(at);
     (out, places)
 }
 
-/// The ASCII character that JSON spells so behind its backslashes, however many, and how long the
-/// spelling is.
-fn spelled(text: &[u8]) -> Option<(u8, usize)> {
+/// The character that JSON spells so behind its backslashes, however many, and how long the spelling is. Half of a pair is
+/// none: no rule looks for one.
+fn spelled(text: &[u8]) -> Option<(char, usize)> {
     match text {
-        [b'/', ..] => Some((b'/', 1)),
-        [b'u', b'0', b'0', high, low, ..] => {
-            let digits = [*high, *low];
-            let digits = std::str::from_utf8(&digits).ok()?;
-            Some((u8::from_str_radix(digits, 16).ok().filter(u8::is_ascii)?, 5))
+        [b'/', ..] => Some(('/', 1)),
+        [b'u', digits @ ..] => {
+            let digits = std::str::from_utf8(digits.get(..4)?).ok()?;
+            let is_number = digits.bytes().all(|it| it.is_ascii_hexdigit());
+            let number = u32::from_str_radix(digits, 16).ok().filter(|_| is_number)?;
+            Some((char::from_u32(number)?, 5))
         }
         _ => None,
     }
@@ -562,7 +597,10 @@ impl Form {
             return letters >= 64 && entropy(body) >= self.entropy;
         }
         if kind == "password" {
-            return entropy(secret) >= self.entropy && named::is_chosen(secret, false);
+            let is_loose = self.entropy >= LOOSE;
+            return entropy(secret) >= self.entropy
+                && named::is_chosen(secret, is_loose)
+                && !(is_loose && named::is_algorithm(secret));
         }
         entropy(secret) >= self.entropy && !is_example(secret) && !is_known(secret)
     }

@@ -4,8 +4,11 @@
 //! are passed a password is in `forms.rs`.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use super::{entropy, is_example, is_known};
+use regex::bytes::Regex;
+
+use super::{compile, entropy, is_example, is_known};
 
 /// What a name ends with, as far as it is needed to notice one.
 pub(super) const NAMES: [&str; 57] = [
@@ -113,6 +116,72 @@ const COPULAS: [&str; 16] = [
     " : ",
 ];
 
+/// What the words for a password in [`TOLD`] have in them.
+pub(super) const TOLD_WORDS: [&str; 32] = [
+    "oken",
+    "ecret",
+    "pi key",
+    "pi_key",
+    "earer ",
+    "pw ",
+    "assw",
+    "ASSW",
+    "asscode",
+    "assphr",
+    "ennwort",
+    "raseñ",
+    "rasena",
+    "clave",
+    "e passe",
+    "enha",
+    "wachtwoord",
+    "asło",
+    "ароль",
+    "ifre",
+    "ösenord",
+    "passord",
+    "heslo",
+    "jelsz",
+    "arola",
+    "密码",
+    "密碼",
+    "口令",
+    "パスワード",
+    "비밀번호",
+    "ật khẩu",
+    "รหัสผ่าน",
+];
+/// How far before what is in a word it may begin, and how far behind it a sentence tells the password.
+const TOLD_REACH: (usize, usize) = (12, 160);
+
+/// A word for a password, in a language of people.
+static TOLD: LazyLock<Regex> = LazyLock::new(|| {
+    compile(concat!(
+        r"(?i:passwor[dt]|passwd|passcode|passphrase|kennwort|contrase[ñn]a|clave|mot de passe|senha|wachtwoord|hasło|пароль",
+        r"|(?:api|auth|access|bearer|bot)[ _-]?(?:key|token)|token|secret|bearer|pw\b",
+        r"|şifre|lösenord|passord|heslo|jelszó|parola|密码|密碼|口令|パスワード|비밀번호|mật khẩu|รหัสผ่าน)",
+    ))
+});
+
+/// What a sentence says before the password that it tells, and that: `is "X"`, ` lautet X`, `は「X」`.
+static TELLS: LazyLock<Regex> = LazyLock::new(|| {
+    compile(concat!(
+        r"(?:[ *_](?i:is|was|to|be|es|est|ist|lautet|era|é|è|jest|är|er|je|olan|là|от [а-я]+)|^|[:=]|は|是|为|為|：|은|는) ?",
+        r#"(?:[\\"'`*_]{1,6} ?|[«「『“‘„‹]\s?)?"#,
+        r"([A-Za-z0-9!@#%^?+_-]{8,64})",
+    ))
+});
+
+/// A shorter key or token is a name of one, where a sentence speaks of it.
+const LEAST_KEY: usize = 20;
+
+/// What names of algorithms have in them, in lower case. They look chosen: `PBKDF2WithHmacSHA256`.
+const ALGORITHMS: [&str; 24] = [
+    "sha", "hmac", "aes", "base64", "utf", "oauth", "http", "crypt", "kdf", "md5", "rsa", "argon",
+    "tls", "cipher", "x509", "uuid", "ipv4", "ipv6", "25519", "secp", "b64", "json", "html",
+    "oidc",
+];
+
 /// What takes a name and a value without a sign between them.
 const SETTERS: [&str; 10] = [
     "setx ",
@@ -128,7 +197,7 @@ const SETTERS: [&str; 10] = [
 ];
 
 /// The words before `key` that make it a secret one.
-const KEYS: [&str; 40] = [
+const KEYS: [&str; 41] = [
     "api",
     "access",
     "secret",
@@ -160,6 +229,7 @@ const KEYS: [&str; 40] = [
     "jwt",
     "consumer",
     "function",
+    "functions",
     "root",
     "ingest",
     "write",
@@ -268,7 +338,8 @@ pub(super) fn value(text: &[u8], at: usize) -> Option<Range<usize>> {
     let is_set = SETTERS
         .iter()
         .any(|it| text[..name.start].ends_with(it.as_bytes()));
-    let is_flag = is_set || text[..name.start].ends_with(b"--");
+    let before = &text[..name.start];
+    let is_flag = is_set || before.ends_with(b"--") || before.ends_with(b" -");
     let mut from = name.end;
     from += run(&text[from..], 8, |it| b"\\\"'`])".contains(&it));
     let spaces = run(&text[from..], 3, |it| it == b' ' || it == b'\t');
@@ -337,7 +408,9 @@ pub(super) fn value(text: &[u8], at: usize) -> Option<Range<usize>> {
         len -= signs.take_while(|it| b".!?".contains(it)).count();
     }
     let value = from..from + len + run(&text[from + len..], 2, |it| it == b'=');
-    let next = text.get(value.end).copied();
+    // A preview is cut anywhere, and says so.
+    let is_whole = !text[value.end..].starts_with("…".as_bytes());
+    let next = text.get(value.end).copied().filter(|_| is_whole);
     // A call, an index, a word that goes on; but a sentence of Chinese or Japanese may go on at once.
     let goes_on =
         |it: u8| !(it.is_ascii() || says == Says::Password && (0xe3..=0xef).contains(&it));
@@ -352,10 +425,81 @@ pub(super) fn value(text: &[u8], at: usize) -> Option<Range<usize>> {
     let is_header = text[name.clone()].contains(&b'-');
     let is_code = says != Says::Password && (written == Written::Loose && !is_header || is_listed);
     let is_one = is_secret(&text[value.clone()], says, written)
-        || (says == Says::Password || is_asked || is_set || is_certain(&text[name]))
+        || (says == Says::Password
+            || is_asked
+            || is_set
+            || is_flag && value.len() >= 20
+            || is_certain(&text[name]))
             && !is_code
             && is_chosen(&text[value.clone()], written == Written::Loose);
     is_one.then_some(value)
+}
+
+/// The password that a sentence tells, whose word for it has one of [`TOLD_WORDS`] at `at`.
+pub(super) fn told(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let from = at.saturating_sub(TOLD_REACH.0);
+    let some = &text[from..text.len().min(at + TOLD_REACH.1)];
+    let word = TOLD.find_iter(some).find(|it| from + it.end() > at)?;
+    let begin = word.end();
+    // A token is no word that somebody chooses.
+    let has = |piece: &[u8]| memchr::memmem::find(word.as_bytes(), piece).is_some();
+    let least = match has(b"oken") || has(b"ecret") || has(b"earer") || has(b"ey") {
+        true if stands_alone(some, word.range()) => LEAST_KEY,
+        true => return None,
+        false => 0,
+    };
+    let ends = |place: &usize| match some[*place] {
+        b'\\' => !matches!(some.get(place + 1), Some(b'"' | b'\\')),
+        sign => b"\n(){}[];|&<>$".contains(&sign),
+    };
+    let end = (begin..some.len()).find(ends).unwrap_or(some.len());
+    let told = TELLS.captures_iter(&some[begin..end]);
+    let mut values = told.filter_map(|told| told.get(1));
+    values.find_map(|found| {
+        let start = from + begin + found.start();
+        // What is looked at may end within it.
+        let len = run(&text[start..], VALUE, |it| {
+            it.is_ascii_alphanumeric() || b"!@#%^?+_-".contains(&it)
+        });
+        let signs = text[start..start + len].iter().rev();
+        let signs = signs.take_while(|it| b"!?".contains(it)).count();
+        let value = &text[start..start + len - signs];
+        // A word that goes on is none: a path, a call, a name of a member.
+        let goes_on = text
+            .get(start + len)
+            .is_some_and(|it| b"/([{<:=.".contains(it));
+        let is_cut = goes_on && !ends_sentence(text, start + len);
+        let is_one =
+            !is_cut && value.len() >= least && is_chosen(value, true) && !is_algorithm(value);
+        is_one.then(|| start..start + value.len())
+    })
+}
+
+/// Whether a word is no piece of a name in a program; what stands before it may be the end of `\n`.
+fn stands_alone(text: &[u8], place: Range<usize>) -> bool {
+    let is_of_name = |it: &u8| it.is_ascii_alphanumeric() || b"_-.".contains(it);
+    let begins = match &text[..place.start] {
+        [.., b'\\', letter] => b"nrt".contains(letter),
+        [.., last] => !is_of_name(last),
+        [] => true,
+    };
+    begins && !text.get(place.end).is_some_and(is_of_name)
+}
+
+/// Whether it names an algorithm.
+pub(super) fn is_algorithm(value: &[u8]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let is_in = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
+    ALGORITHMS.iter().any(|word| is_in(&word))
+}
+
+/// Whether the sign at `at` ends a sentence or a text, in JSON's spelling as well.
+fn ends_sentence(text: &[u8], at: usize) -> bool {
+    match &text[at..] {
+        [b'.'] => true,
+        [b'.', next, ..] => !next.is_ascii_alphanumeric(),
+        _ => false,
+    }
 }
 
 /// Whether it is the name of a header that bears a key, or of a variable of an environment: `X-Auth-Token`, `NPM_TOKEN`.

@@ -174,6 +174,81 @@ lösenord: {V}
 mật khẩu: {V}
 "#;
 
+/// By a user beside it, by what a function or a subcommand is called, in a sentence.
+const FURTHER: &str = r#"
+influx user create -n mara -p {V}
+cqlsh -u mara -p '{V}' db
+ncftpput -u mara -p {V} host / a.txt
+evil-winrm -i host -u mara -p '{V}'
+redis-cli --pass {V} ping
+useradd -m -p '{V}' mara
+security add-generic-password -a mara -s shop -w {V}
+security unlock-keychain -p {V} login.keychain
+bcp shop.dbo.t out t.csv -U sa -P {V} -S db
+sqlplus mara/"{V}"@//db:1521/shop
+skopeo copy --src-creds mara:{V} docker://a docker://b
+consul-template --vault-auth mara:{V}
+lftp -u mara,{V} sftp://host
+rclone obscure {V}
+rabbitmqctl add_user mara {V}
+rabbitmqctl change_password mara {V}
+openssl passwd -6 {V}
+wpa_passphrase Shop {V}
+qpdf --encrypt {V} owner 256 -- a.pdf b.pdf
+signtool sign /f cert.pfx /p {V} a.exe
+nmcli con add type wifi ssid Shop wifi-sec.psk {V}
+net use \srv\share "{V}" /user:mara
+read -r TOKEN <<< {L}
+secret-tool store --label=x <<< '{V}'
+printf '{V}\n{V}\n' | passwd mara
+ssh-keygen -p -P {V} -N '' -f key
+nomad job run -token {L} shop.nomad
+psexec -password {V} cmd
+xh -a mara:{V} get https://acme.io
+curl -H 'x-functions-key: {L}' https://acme.io
+curl 'https://acme.io/f?sig={X}&se=2027'
+[Environment]::SetEnvironmentVariable('API_KEY', '{L}', 'User')
+setenv("DB_PASSWORD", "{V}", 1)
+builder.setPassword("{V}")
+client.withApiKey('{L}')
+password for mara is "{V}"
+The password of the till, as agreed, is {V}.
+The new password has to be: {V}
+Use {V} as the password.
+Set the root password to `{V}`.
+Das Kennwort lautet {V}
+La clave es {V}
+Le mot de passe : « {V} »
+パスワードは「{V}」です
+密码：「{V}」
+login: mara / {V}
+Credentials are mara / {V}
+plink -ssh mara@host -pw {V}
+pscp -pw '{V}' a.txt mara@host:
+unrar x -p{V} a.rar
+isql shop mara {V} -b
+neo4j-admin dbms set-initial-password {V}
+samba-tool user create mara {V}
+kinit mara <<< {V}
+echo {V} | kinit mara
+echo -n '{V}' | cryptsetup luksFormat /dev/sdb -
+net rpc join -U 'admin%{V}'
+curl --oauth2-bearer {L} https://acme.io
+az keyvault secret set --vault-name v --name n --value {V}
+ansible-vault encrypt_string '{V}' --name db_password
+requests.get(url, auth=("mara", "{V}"))
+smtp.login("mara@acme.io", "{V}")
+new Sequelize('shop', 'mara', '{V}', {dialect: 'mysql'})
+User mara, password {V}.
+Try mara with password {V} please.
+pw for the router: {V}
+Here is the api key: {L}
+My token is {L}
+the secret is {L}
+**Password:** {V}
+Send it as bearer {L}
+"#;
+
 /// Takes its turn among letters, so that each password is another.
 struct Passwords(usize);
 
@@ -278,6 +353,37 @@ fn of_further_ways_made_anew_95_of_100_are_found() {
 }
 
 #[test]
+fn a_password_is_known_by_a_user_beside_it_a_function_or_a_sentence() {
+    let forms = forms(FURTHER);
+    let missed = missed(&forms);
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn a_sentence_is_read_in_letters_that_json_spells_as_numbers() {
+    let secrets = Secrets::new();
+    let text = r#"{"text":"\u5bc6\u7801\uff1a\u300cRm62duzv2Wtc\u300d"}"#;
+    let out = secrets.redact_text(text, &mut SecretCounts::new());
+    let out = out.expect("it holds a password");
+    assert_eq!(
+        out,
+        r#"{"text":"\u5bc6\u7801\uff1a\u300c[redacted:password]\u300d"}"#
+    );
+    let twice = serde_json::json!({ "arguments": text }).to_string();
+    let out = secrets.redact_text(&twice, &mut SecretCounts::new());
+    assert!(!out.expect("it holds a password").contains("duzv"));
+}
+
+#[test]
+fn a_line_of_a_secret_is_known_by_the_whole() {
+    let secrets = Secrets::new();
+    let whole = "So:\nprintf 'dZ7wombat4GkR\ndZ7wombat4GkR' | passwd mara\nThanks!";
+    let piece = secrets.redact_piece(whole, "dZ7wombat4GkR' | passwd mara");
+    assert_eq!(piece.as_deref(), Some("[redacted:password]' | passwd mara"));
+    assert_eq!(secrets.redact_piece(whole, "Thanks!"), None);
+}
+
+#[test]
 fn what_only_looks_like_a_password_that_is_passed_is_none() {
     let secrets = Secrets::new();
     for text in [
@@ -292,6 +398,15 @@ fn what_only_looks_like_a_password_that_is_passed_is_none() {
         "the password is stored as SHA256 of 32 bytes",
         "password: String, token: Tls12CipherSuite",
         "password is required",
+        "The password is hashed: PBKDF2WithHmacSHA256",
+        "password for the user is in Vault2ClientConfig.java",
+        "the passwords are checked by isValid2FaCode()",
+        "ssh -p 2222 -l mara host",
+        "docker run -n shop -p 8080:80 app",
+        "useradd -m -p \"$HASHED\" mara",
+        "cat <<< \"$TOKEN\" | login",
+        "t.setToken(\"Tls12CipherSuite\")",
+        "login: shop / Q3 report",
         "pwd=/home/me/Projects2/Shop3",
         "ENV TOKEN_PATH /run/secrets/token",
         "get(&SERVICE_KEY, \"uddiv3ServiceKey\")",

@@ -10,6 +10,7 @@ use crate::context::Entry;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::searched::searched;
+use crate::model::secret::{SecretCounts, Secrets};
 use crate::model::{EntryId, HideKind, Message, Priority, Role};
 use crate::repo::outline::Outline;
 use crate::repo::repository::Repo;
@@ -55,7 +56,8 @@ pub struct Keep {
 
 impl Repo {
     /// What a compaction of the conversation at `tip` must not lose, or has lost. What is pinned at `branch` is pinned
-    /// as well: pins are commits of the branch that follows a session.
+    /// as well: pins are commits of the branch that follows a session. Messages are looked at without `secrets`, where these are
+    /// given: a fact is a piece of a message, and nothing knows a secret by a piece of it.
     ///
     /// # Errors
     ///
@@ -66,6 +68,7 @@ impl Repo {
         branch: Option<&CommitHash>,
         heard: Heard<'_>,
         changes: Changes,
+        secrets: Option<&Secrets>,
     ) -> Result<Keep> {
         let view = self.store.read()?;
         let outline = Outline::of(&*view, tip)?;
@@ -88,11 +91,11 @@ impl Repo {
         }
         let own = rows.iter().filter(|row| row.hidden.is_some() || !is_known);
         let own: Vec<&Entry> = own.map(|row| &row.entry).collect();
-        let mut pins = annotated(&*view, &outline)?;
+        let mut pins = annotated(&*view, &outline, secrets)?;
         if let Some(branch) = branch.filter(|branch| *branch != tip) {
-            pins.extend(annotated(&*view, &Outline::of(&*view, branch)?)?);
+            pins.extend(annotated(&*view, &Outline::of(&*view, branch)?, secrets)?);
         }
-        let keep = unsaid(&*view, &own, pins, &said, changes)?;
+        let keep = unsaid(&*view, &own, pins, &said, changes, secrets)?;
         Ok(Keep {
             is_compacted,
             ..keep
@@ -107,12 +110,13 @@ pub(crate) fn unsaid(
     mut pins: Vec<Pin>,
     said: &Said,
     changes: Changes,
+    secrets: Option<&Secrets>,
 ) -> Result<Keep> {
     let own = entries.iter().copied();
     let own: Vec<&Entry> = own
         .filter(|entry| !entry.placed.is_some_and(HideKind::marks))
         .collect();
-    let messages = contents(view, &own)?;
+    let messages = contents(view, &own, secrets)?;
     let named: Vec<(CommitHash, ContentHash)> = own
         .iter()
         .map(|entry| (entry.id.commit, entry.content))
@@ -160,14 +164,26 @@ fn is_compacted(seen: &[&Entry], messages: &[Message]) -> bool {
         .any(|(_, message)| message.role == Role::Assistant)
 }
 
-/// The messages as they were said, whatever is hidden of them.
-fn contents(view: &dyn View, entries: &[&Entry]) -> Result<Vec<Message>> {
+/// The messages as they were said, whatever is hidden of them, without secrets where these are given.
+fn contents(
+    view: &dyn View,
+    entries: &[&Entry],
+    secrets: Option<&Secrets>,
+) -> Result<Vec<Message>> {
     let names: Vec<ContentHash> = entries.iter().map(|entry| entry.content).collect();
-    load::contents(view, &names)
+    let mut messages = load::contents(view, &names)?;
+    if let Some(secrets) = secrets {
+        for message in &mut messages {
+            if let Some(redacted) = secrets.redact_message(message, &mut SecretCounts::new()) {
+                *message = redacted;
+            }
+        }
+    }
+    Ok(messages)
 }
 
 /// The messages with the priority of a pin, but for those that were taken out on purpose.
-fn annotated(view: &dyn View, outline: &Outline) -> Result<Vec<Pin>> {
+fn annotated(view: &dyn View, outline: &Outline, secrets: Option<&Secrets>) -> Result<Vec<Pin>> {
     let pinned = outline.stretches.iter().filter(|stretch| {
         let is_there = stretch.fate.visible || stretch.is_compacted;
         stretch.stands && is_there && stretch.fate.priority == Priority::Pinned
@@ -177,7 +193,7 @@ fn annotated(view: &dyn View, outline: &Outline) -> Result<Vec<Pin>> {
         Stood::From(_) => None,
     });
     let entries: Vec<&Entry> = entries.collect();
-    let messages = contents(view, &entries)?;
+    let messages = contents(view, &entries, secrets)?;
     let pins = entries.iter().zip(&messages).map(|(entry, message)| {
         let passages = searched(message);
         let texts: Vec<&str> = passages.iter().map(|passage| &*passage.text).collect();

@@ -186,11 +186,11 @@ proptest! {
         let quoted = if facts.is_empty() { "Nothing." } else { &which.get(&facts).fact.text };
         let (repo, hide) = compacted(&talk, quoted);
         let before = repo.commit_at(&hide).expect("a commit").parent.expect("a parent");
-        let all = repo.keep(&before, None, Heard::Nothing, changes).expect("looked through");
+        let all = repo.keep(&before, None, Heard::Nothing, changes, None).expect("looked through");
         prop_assert_eq!(all.facts.len(), facts.len());
         prop_assert!(!all.is_compacted);
-        let heard = repo.keep(&before, None, Heard::Summary(quoted), changes).expect("looked through");
-        let keep = repo.keep(&hide, None, Heard::Context, changes).expect("looked through");
+        let heard = repo.keep(&before, None, Heard::Summary(quoted), changes, None).expect("looked through");
+        let keep = repo.keep(&hide, None, Heard::Context, changes, None).expect("looked through");
         prop_assert!(keep.is_compacted);
         let names = |keep: &Keep| keep.facts.iter().map(|found| found.fact.text.clone()).collect::<Vec<_>>();
         prop_assert_eq!(names(&keep), names(&heard));
@@ -202,7 +202,7 @@ proptest! {
         repo.commit(Call::default(), &goes_on, &CommitOptions::default()).expect("committed");
         repo.compact(Call::default(), &Extent::All, Summary::Text("They talked."), &SurgeryOptions::default()).expect("compacted");
         let tip = repo.head(&On::Head).expect("a head").commit().expect("a tip");
-        let keep = repo.keep(&tip, None, Heard::Context, changes).expect("looked through");
+        let keep = repo.keep(&tip, None, Heard::Context, changes, None).expect("looked through");
         prop_assert_eq!(names(&keep), names(&all));
     }
 }
