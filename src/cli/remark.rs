@@ -11,9 +11,10 @@ use tract::render::{Label, Line, Run, shell_word};
 const ENDS: [&str; 5] = ["; ", ", ", ": ", " (", ") "];
 
 /// The commands that act on the branch which `--on` names.
-const ON_A_BRANCH: [&str; 26] = [
+const ON_A_BRANCH: [&str; 32] = [
     "annotate",
     "audit",
+    "blame",
     "chat",
     "clear",
     "commit",
@@ -24,15 +25,20 @@ const ON_A_BRANCH: [&str; 26] = [
     "export",
     "guard",
     "log",
+    "merge",
     "pick",
     "pin",
     "prune",
+    "rebase",
+    "redact",
     "replay",
     "reset",
     "restore",
     "resume",
+    "revert",
     "rewind",
     "show",
+    "shrink",
     "status",
     "transcript",
     "truncate",

@@ -262,7 +262,7 @@ pub fn hint(error: &Error) -> Option<String> {
         Error::DoesNotFit {
             reason: Refusal::NotHere { commits },
             ..
-        } if !commits.is_empty() => {
+        } if commits.len() == 1 => {
             let pick = command(&format!("pick {}", commits[0]));
             format!("nothing was written; {pick} takes the message itself")
         }

@@ -436,7 +436,7 @@ fn quoting(
     }
     let all = view.all_contents()?;
     let mut found = HashSet::new();
-    view.each_body(&all, &mut |at, body| {
+    let looked = view.each_body(&all, &mut |at, body| {
         if let Ok(message) = Message::from_canonical(body)
             && strings(&message)
                 .iter()
@@ -445,7 +445,11 @@ fn quoting(
             found.insert(all[at]);
         }
         Ok(())
-    })?;
+    });
+    // What is damaged is no reason to keep what is to go.
+    if !matches!(looked, Err(Error::Damaged { .. })) {
+        looked?;
+    }
     gone.iter().for_each(|content| _ = found.remove(content));
     let says = |row: &&CommitRow| {
         let contents = row.commit.operation.contents();

@@ -131,6 +131,7 @@ fn what_is_deleted_is_gone_and_may_come_again() {
     insta::assert_snapshot!(run(&yours, &host, &["push"]), @r"
     --- stderr
       new      d128895  main
+      known    d128895  sessions/claude-code/11111111-2222-4333-8444-555555555555
     ");
     insta::assert_snapshot!(run(&mine, &host, &["pull"]), @r"
     --- stderr

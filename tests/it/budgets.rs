@@ -81,13 +81,13 @@ fn advice_names_the_branch_that_the_command_was_given() {
     sandbox.ok(&["--on", "pl", "restore", &hash]);
     let said = sandbox.tract(&["--on", "pl", "commit", "-r", "user", "-m", "Fine."]);
     assert!(
-        said.contains("hint: tract --on pl truncate --to-budget 80%"),
+        said.contains("hint: tract --on pl shrink --to 80%"),
         "{said}"
     );
     sandbox.ok(&["config", "budget.action", "refuse"]);
     let said = sandbox.tract(&["--on", "pl", "commit", "-r", "user", "-m", "Fine."]);
     assert!(
-        said.contains("nothing was committed\nhint: tract --on pl truncate"),
+        said.contains("nothing was committed\nhint: tract --on pl shrink"),
         "{said}"
     );
 }

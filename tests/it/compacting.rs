@@ -53,7 +53,7 @@ fn a_span_is_replaced_and_what_follows_stays() {
     ");
     insta::assert_snapshot!(sandbox.tract(&["compact", "--keep", "2", "--exec", "wc -l", "--dry-run"]), @r"
     Would hide 3 messages
-      :2  user         9  Two questions were answered.
+      :2  injected     9  Two questions were answered.
       :3  user        13  Question number 3, in some words?
       :4  assistant   13  Answer number 3, in some words.
       =   3 messages  35

@@ -388,12 +388,13 @@ fn a_tier_has_its_own_price_and_one_without_is_named() {
     note: tier 'scale' has no price in the list; standard price used for 1 reply
     ");
     assert_snapshot!(sandbox.tract(&["cost", "--misses"]), @"
-    54b621f  2026-11-09 12:03:00  100k  0  0  0
-    5b9590b  2026-11-09 12:04:00  100k  0  0  0
-    15b37f1  2026-11-09 12:05:00  100k  0  0  0
-    73f8832  2026-11-09 12:06:00  100k  0  0  0
-    37ab67a  2026-11-09 12:07:00  100k  0  0  0
-    total                         500k  0  0  0  $0.00  0 misses
+                                  input  cached  written  missed   cost  why
+    54b621f  2026-11-09 12:03:00   100k       0        0       0
+    5b9590b  2026-11-09 12:04:00   100k       0        0       0
+    15b37f1  2026-11-09 12:05:00   100k       0        0       0
+    73f8832  2026-11-09 12:06:00   100k       0        0       0
+    37ab67a  2026-11-09 12:07:00   100k       0        0       0
+    total                          500k       0        0       0  $0.00  0 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     note: tier 'scale' has no price in the list; standard price used for 1 reply

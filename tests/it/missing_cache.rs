@@ -80,11 +80,12 @@ fn the_first_difference_between_two_recorded_requests_is_the_reason() {
     assert_snapshot!(told(&session), @"
     the request differs  2 misses  160k  $0.92
 
-    da80626  2026-11-20 10:00:04  100k     0  100k     0
-    fc5468b  2026-11-20 10:00:10  102k     0  102k  100k  $0.57  tool cat added
-    49dbc2a  2026-11-20 10:00:13  104k   42k   62k   60k  $0.34  tool cat removed
-    25a4c1b  2026-11-20 10:00:16  105k  104k    1k     0
-    total                         411k  146k  265k  160k  $0.92  2 misses
+                                  input  cached  written  missed   cost  why
+    da80626  2026-11-20 10:00:04   100k       0     100k       0
+    fc5468b  2026-11-20 10:00:10   102k       0     102k    100k  $0.57  tool cat added
+    49dbc2a  2026-11-20 10:00:13   104k     42k      62k     60k  $0.34  tool cat removed
+    25a4c1b  2026-11-20 10:00:16   105k    104k       1k       0
+    total                          411k    146k     265k    160k  $0.92  2 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
@@ -117,11 +118,12 @@ fn a_forks_first_own_request_is_compared_with_the_one_in_its_parents_file() {
     assert_snapshot!(sandbox.tract(&["cost", "--misses"]), @"
     the request differs  2 misses  160k  $0.92
 
-    da80626  2026-11-20 10:00:04  claude-code/5e551011…  100k     0  100k     0
-    fc5468b  2026-11-20 10:00:10  claude-code/5e551011…  102k     0  102k  100k  $0.57  tool cat added
-    49dbc2a  2026-11-20 10:00:13  claude-code/5e551012…  104k   42k   62k   60k  $0.34  tool cat removed
-    25a4c1b  2026-11-20 10:00:16  claude-code/5e551012…  105k  104k    1k     0
-    total                                                411k  146k  265k  160k  $0.92  2 misses
+                                                         input  cached  written  missed   cost  why
+    da80626  2026-11-20 10:00:04  claude-code/5e551011…   100k       0     100k       0
+    fc5468b  2026-11-20 10:00:10  claude-code/5e551011…   102k       0     102k    100k  $0.57  tool cat added
+    49dbc2a  2026-11-20 10:00:13  claude-code/5e551012…   104k     42k      62k     60k  $0.34  tool cat removed
+    25a4c1b  2026-11-20 10:00:16  claude-code/5e551012…   105k    104k       1k       0
+    total                                                 411k    146k     265k    160k  $0.92  2 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
@@ -165,11 +167,12 @@ fn the_word_of_the_provider_comes_first() {
     assert_snapshot!(told(&session), @"
     the provider says why  2 misses  160k  $0.92
 
-    da80626  2026-11-20 10:00:04  100k     0  100k     0
-    fc5468b  2026-11-20 10:00:10  102k     0  102k  100k  $0.57  provider: tools_␛[31mchanged, 100,123 tokens; tool cat added
-    49dbc2a  2026-11-20 10:00:13  104k   42k   62k   60k  $0.34  provider: system_changed; tool cat removed
-    25a4c1b  2026-11-20 10:00:16  105k  104k    1k     0         provider: unavailable
-    total                         411k  146k  265k  160k  $0.92  2 misses
+                                  input  cached  written  missed   cost  why
+    da80626  2026-11-20 10:00:04   100k       0     100k       0
+    fc5468b  2026-11-20 10:00:10   102k       0     102k    100k  $0.57  provider: tools_␛[31mchanged, 100,123 tokens; tool cat added
+    49dbc2a  2026-11-20 10:00:13   104k     42k      62k     60k  $0.34  provider: system_changed; tool cat removed
+    25a4c1b  2026-11-20 10:00:16   105k    104k       1k       0         provider: unavailable
+    total                          411k    146k     265k    160k  $0.92  2 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     note: 1 number of missed tokens left out: no request has so many
@@ -217,11 +220,12 @@ fn where_no_request_is_recorded_history_tells() {
     too long after the request before  1 miss  102k  $0.35
     another model                      1 miss  100k  $0.35
 
-    da80626  2026-11-20 10:00:04  100k  0  100k     0
-    7e39222  2026-11-20 10:00:10  102k  0  102k  100k  $0.35  model claude-opus-4-8 became claude-sonnet-4-5
-    1a0ec85  2026-11-20 10:06:13  104k  0  104k  102k  $0.35  6 min after the request before; kept for 5 min
-    370aec0  2026-11-20 10:08:16  105k  0  105k  104k  $0.36  unknown
-    total                         411k  0  411k  306k  $1.06  3 misses
+                                  input  cached  written  missed   cost  why
+    da80626  2026-11-20 10:00:04   100k       0     100k       0
+    7e39222  2026-11-20 10:00:10   102k       0     102k    100k  $0.35  model claude-opus-4-8 became claude-sonnet-4-5
+    1a0ec85  2026-11-20 10:06:13   104k       0     104k    102k  $0.35  6 min after the request before; kept for 5 min
+    370aec0  2026-11-20 10:08:16   105k       0     105k    104k  $0.36  unknown
+    total                          411k       0     411k    306k  $1.06  3 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
@@ -249,11 +253,12 @@ fn a_change_of_ones_own_is_the_reason_of_what_comes_behind_it() {
     the context was changed  1 miss  100k  $0.57
     unknown                  1 miss   60k  $0.34
 
-    da80626  2026-11-20 10:00:04  100k     0  100k     0
-    7b0b00d  2026-11-20 10:00:10  102k     0  102k  100k  $0.57  drop a339f03
-    b2a8c9e  2026-11-20 10:00:13  104k   42k   62k   60k  $0.34  unknown
-    2501ced  2026-11-20 10:00:16  105k  104k    1k     0
-    total                         411k  146k  265k  160k  $0.92  2 misses
+                                  input  cached  written  missed   cost  why
+    da80626  2026-11-20 10:00:04   100k       0     100k       0
+    7b0b00d  2026-11-20 10:00:10   102k       0     102k    100k  $0.57  drop a339f03
+    b2a8c9e  2026-11-20 10:00:13   104k     42k      62k     60k  $0.34  unknown
+    2501ced  2026-11-20 10:00:16   105k    104k       1k       0
+    total                          411k    146k     265k    160k  $0.92  2 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
@@ -270,10 +275,11 @@ fn what_cannot_be_told_is_said_once_and_the_rest_is_answered() {
     assert_snapshot!(told(&session), @"
     unknown  2 misses  160k  $0.92
 
-    da80626  2026-11-20 10:00:04  100k    0  100k     0
-    fc5468b  2026-11-20 10:00:10  102k    0  102k  100k  $0.57  unknown
-    49dbc2a  2026-11-20 10:00:13  104k  42k   62k   60k  $0.34  unknown
-    total                         306k  42k  264k  160k  $0.92  2 misses
+                                  input  cached  written  missed   cost  why
+    da80626  2026-11-20 10:00:04   100k       0     100k       0
+    fc5468b  2026-11-20 10:00:10   102k       0     102k    100k  $0.57  unknown
+    49dbc2a  2026-11-20 10:00:13   104k     42k      62k     60k  $0.34  unknown
+    total                          306k     42k     264k    160k  $0.92  2 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     note: 1 reply left out: no request has such counts

@@ -309,14 +309,14 @@ fn over_budget_a_detached_head_is_told_the_way_back_and_no_command_that_fails_th
     sandbox.ok(&["config", "budget.max", "100"]);
     let attached = sandbox.tract(&["status", "-v"]);
     assert!(
-        attached.contains("hint: over budget: tract truncate"),
+        attached.contains("hint: over budget: tract shrink"),
         "{attached}"
     );
     assert!(attached.contains("tract prune"), "{attached}");
     sandbox.ok(&["checkout", ":8"]);
     let told = sandbox.tract(&["status", "-v"]);
     assert!(
-        !told.contains("tract prune") && !told.contains("tract truncate"),
+        !told.contains("tract prune") && !told.contains("tract shrink"),
         "{told}"
     );
     assert!(told.contains("A prune gives back"), "{told}");
@@ -326,7 +326,7 @@ fn over_budget_a_detached_head_is_told_the_way_back_and_no_command_that_fails_th
     );
     let there = sandbox.tract(&["--on", "main", "status"]);
     assert!(
-        there.contains("hint: over budget: tract --on main truncate"),
+        there.contains("hint: over budget: tract --on main shrink"),
         "{there}"
     );
 }

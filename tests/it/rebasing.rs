@@ -366,7 +366,7 @@ fn a_change_of_another_branch_is_done_here_where_it_fits() {
     exit code: 1
     --- stderr
     error: f95dd98 (compact) does not fit here: it changes ad3e931 and 2 more, not on this branch
-    hint: nothing was written; tract log BRANCH lists what a branch has
+    hint: nothing was written; tract pick ad3e931 takes the message itself
     $ tract cherry-pick short --dry-run
     Would hide 4 messages
       :1  user         8  Name a river.
@@ -427,7 +427,7 @@ fn a_revert_takes_one_commit_back_and_leaves_what_came_later() {
     insta::assert_snapshot!(walk(&sandbox, &["revert short --dry-run", "revert short", "revert short"]), @r"
     $ tract revert short --dry-run
     Would hide 1 message
-      :1  user       10  A river and a lake.
+      :1  injected   10  A river and a lake.
     Would bring in 4 messages
       :1  user         8  Name a river.
       :2  assistant    8  The Elbe.

@@ -20,7 +20,7 @@ fn a_truncation_is_undone_and_what_came_later_stays() {
     sandbox.ok(&["commit", "-r", "user", "-m", "a later one"]);
     insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^", "--dry-run"]), @r"
     Would hide 1 message
-      :2  user       18  [Sliding window truncation: 4 messages hidden to reduce context]
+      :2  injected   18  [Sliding window truncation: 4 messages hidden to reduce context]
     Would bring in 4 messages
       :2  user         7  message 2
       :3  user         7  message 3

@@ -329,8 +329,10 @@ mod server {
     pub fn rows(address: &str, sql: &str) -> Vec<SimpleQueryRow> {
         let (server, schema) = address.split_once("&schema=").expect("it ends so");
         let client = Client::connect(&server.parse().expect("an address"));
-        let sql = format!("SET search_path = {schema}; {sql}");
-        let told = client.wait(async |connection| connection.simple_query(&sql).await);
+        // In one piece with it, what follows would stand in a transaction.
+        let path = format!("SET search_path = {schema}");
+        client.batch_execute(&path).expect("SQL");
+        let told = client.wait(async |connection| connection.simple_query(sql).await);
         let rows = told.expect("SQL").into_iter();
         rows.filter_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(row),

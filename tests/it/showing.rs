@@ -207,7 +207,7 @@ fn what_a_restore_brought_back_and_what_still_hides_the_rest() {
     what      of f14182e
 
     Hid 1 message, 7 tokens
-      :2  user       7  We spoke.
+      :2  injected   7  We spoke.
 
     Brought back 6 messages, 64 tokens
       :2  user        8  Name a river.

@@ -213,7 +213,6 @@ fn an_anthropic_request_is_read() {
         [
             "document",
             "redacted_thinking",
-            "server_tool_use",
             "web_search_tool_result"
         ]
     );
