@@ -326,7 +326,7 @@ fn about<'t>(text: &'t str, id: &str) -> Option<&'t str> {
     let rest = &text[at..text.floor_char_boundary(at + ABOUT_BYTES)];
     let line = rest.lines().next().unwrap_or_default();
     let tells = |mark: &&str| line.contains(*mark);
-    if OVER.iter().any(|mark| tells(&mark)) || GOES_ON.iter().any(|mark| tells(&mark)) {
+    if OVER.iter().chain(&GOES_ON).any(tells) {
         // In one line it says of each behind its id, too.
         return Some(&line[..line.len().min(line.floor_char_boundary(ABOUT_BYTES / 2))]);
     }

@@ -181,11 +181,12 @@ fn the_word_of_the_provider_comes_first() {
     assert_snapshot!(told(&session), @"
     the provider says why  2 misses  160k  $0.92
 
-    da80626  2026-11-20 10:00:04  100k     0  100k     0
-    fc5468b  2026-11-20 10:00:10  102k     0  102k  100k  $0.57  provider: tools_␛[31mchanged, 100,123 tokens
-    49dbc2a  2026-11-20 10:00:13  104k   42k   62k   60k  $0.34  provider: system_changed
-    25a4c1b  2026-11-20 10:00:16  105k  104k    1k     0         provider: unavailable
-    total                         411k  146k  265k  160k  $0.92  2 misses
+                                  input  cached  written  missed   cost  why
+    da80626  2026-11-20 10:00:04   100k       0     100k       0
+    fc5468b  2026-11-20 10:00:10   102k       0     102k    100k  $0.57  provider: tools_␛[31mchanged, 100,123 tokens
+    49dbc2a  2026-11-20 10:00:13   104k     42k      62k     60k  $0.34  provider: system_changed
+    25a4c1b  2026-11-20 10:00:16   105k    104k       1k       0         provider: unavailable
+    total                          411k    146k     265k    160k  $0.92  2 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     note: 1 number of missed tokens left out: no request has so many
@@ -289,10 +290,11 @@ fn what_cannot_be_told_is_said_once_and_the_rest_is_answered() {
     assert_snapshot!(told(&unrecorded(&session)), @"
     unknown  2 misses  160k  $0.00
 
-    8dd49ff  2026-11-20 10:00:04  100k    0  100k     0
-    7afa7e0  2026-11-20 10:00:10  102k    0  102k  100k  no price  unknown
-    2a5f022  2026-11-20 10:00:13  104k  42k   62k   60k  no price  unknown
-    total                         306k  42k  264k  160k     $0.00  2 misses
+                                  input  cached  written  missed      cost  why
+    8dd49ff  2026-11-20 10:00:04   100k       0     100k       0
+    7afa7e0  2026-11-20 10:00:10   102k       0     102k    100k  no price  unknown
+    2a5f022  2026-11-20 10:00:13   104k     42k      62k     60k  no price  unknown
+    total                          306k     42k     264k    160k     $0.00  2 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     note: 2 misses without a price: tract cost --by model

@@ -366,7 +366,7 @@ fn a_change_of_another_branch_is_done_here_where_it_fits() {
     exit code: 1
     --- stderr
     error: f95dd98 (compact) does not fit here: it changes ad3e931 and 2 more, not on this branch
-    hint: nothing was written; tract pick ad3e931 takes the message itself
+    hint: nothing was written; tract log BRANCH lists what a branch has
     $ tract cherry-pick short --dry-run
     Would hide 4 messages
       :1  user         8  Name a river.

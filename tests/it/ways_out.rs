@@ -300,8 +300,8 @@ fn a_wrong_time_in_a_revision_and_a_wrong_letter_in_a_hash_are_named() {
 #[test]
 fn what_users_of_git_type_is_answered_with_what_is_meant() {
     let sandbox = three();
+    sandbox.ok(&["init", "../there"]);
     sandbox.ok(&["remote", "add", "origin", "../there"]);
-    sandbox.ok(&["push", "origin"]);
     for (words, answer) in [
         (&["push", "--force"][..], "did you mean --force-with-lease?"),
         (
@@ -368,6 +368,9 @@ fn a_plain_clone_knows_the_titles_of_its_sessions() {
         let branches = sandbox.ok(&["--repo", here, "branch"]);
         assert!(branches.contains(title), "{here}: {branches}");
         let status = sandbox.ok(&["--repo", here, "status"]);
-        assert!(status.contains(&format!("(claude-code \"{title}\")")), "{here}: {status}");
+        assert!(
+            status.contains(&format!("(claude-code \"{title}\")")),
+            "{here}: {status}"
+        );
     }
 }

@@ -85,7 +85,7 @@ class Methods:
     def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, op: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, grep: Optional[str] = None, regex: Optional[bool] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, author: Optional[str] = None, note: Optional[str] = None, model: Optional[str] = None, setting: Optional[str] = None, pinned: Optional[bool] = None, running: Optional[bool] = None, reverse: Optional[bool] = None, file: Optional[str] = None, files: Optional[bool] = None, requests: Optional[bool] = None) -> types.LogAnswer:
         """List commits, newest first.
 
-        - `rev`: Where to begin, instead of HEAD; A..B: the commits from A to B
+        - `rev`: Where to begin, instead of HEAD; A..B: the commits from A to B; :3..5: those from message 3 to 5
         - `limit`: At most N; by default 20, with `files` all; 0: all
         - `op`: Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
         - `role`: Only messages of this role; `user` leaves out what a client says in the user's name, which `injected` selects
@@ -800,7 +800,7 @@ class AsyncMethods:
     async def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, op: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, grep: Optional[str] = None, regex: Optional[bool] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, author: Optional[str] = None, note: Optional[str] = None, model: Optional[str] = None, setting: Optional[str] = None, pinned: Optional[bool] = None, running: Optional[bool] = None, reverse: Optional[bool] = None, file: Optional[str] = None, files: Optional[bool] = None, requests: Optional[bool] = None) -> types.LogAnswer:
         """List commits, newest first.
 
-        - `rev`: Where to begin, instead of HEAD; A..B: the commits from A to B
+        - `rev`: Where to begin, instead of HEAD; A..B: the commits from A to B; :3..5: those from message 3 to 5
         - `limit`: At most N; by default 20, with `files` all; 0: all
         - `op`: Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
         - `role`: Only messages of this role; `user` leaves out what a client says in the user's name, which `injected` selects

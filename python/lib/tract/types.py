@@ -113,7 +113,7 @@ class LogParams(TypedDict, total=False):
     edited, or put in place of what it hides. A message must match all of them. `file` and `files` list edits of files
     instead, and `requests` what the client sent."""
     rev: Optional[str]
-    """Where to begin, instead of HEAD; A..B: the commits from A to B"""
+    """Where to begin, instead of HEAD; A..B: the commits from A to B; :3..5: those from message 3 to 5"""
     limit: Optional[int]
     """At most N; by default 20, with `files` all; 0: all"""
     op: List[str]
@@ -2256,6 +2256,8 @@ class BlamedMessage(_BlamedMessage, total=False):
     """A message, and where it came from."""
     number: Optional[int]
     """Its number among the visible messages, from 1; none if it is hidden."""
+    injected: bool
+    """Whether a client says it in the user's name."""
     time_ms: Optional[int]
     """When that was, in milliseconds since 1970."""
     session: Optional[str]
@@ -2812,6 +2814,8 @@ class ErasedFacts(TypedDict):
     """The sessions whose kept file stays, for they have commits of their own."""
     names: List[str]
     """The refs whose names say it, and stay."""
+    quoting: List[str]
+    """The commits whose messages say all that an erased one said, and stay: a merge's, say."""
     is_held: bool
     """Whether files of the repository still hold what was erased, for others are at work. The next call that writes
     rewrites them."""
@@ -3175,6 +3179,8 @@ class ErasureFacts(TypedDict):
     """The tags whose notes say it."""
     names: List[str]
     """The refs whose names say it, and stay."""
+    quoting: List[str]
+    """The commits whose messages say all that one of these says, and stay."""
     ends: List[int]
     """The operations that could be undone, and could not any more, newest first."""
 

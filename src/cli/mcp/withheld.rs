@@ -109,7 +109,7 @@ impl Withheld {
         largest.preview = uses::line(&one.message);
         if let (Some(answers), Some(first)) = (&mut largest.answers, one.message.results().next()) {
             let parts = read.messages.iter().flat_map(|one| &one.message.parts);
-            let calls = parts.filter_map(|part| match part {
+            let mut calls = parts.filter_map(|part| match part {
                 Part::ToolCall {
                     id,
                     name,
@@ -118,7 +118,9 @@ impl Withheld {
                 } if id == first => Some(Brief::of(name, arguments).line(Some(PREVIEW_BYTES))),
                 _ => None,
             });
-            let call = calls.last().unwrap_or_else(|| "a tool call".to_owned());
+            let call = calls
+                .next_back()
+                .unwrap_or_else(|| "a tool call".to_owned());
             *answers = match one.message.results().count() {
                 1 => call,
                 some => format!("{call} (+{})", some - 1),

@@ -490,7 +490,7 @@ fn stands_alone(text: &[u8], place: Range<usize>) -> bool {
 pub(super) fn is_algorithm(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
     let is_in = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
-    ALGORITHMS.iter().any(|word| is_in(&word))
+    ALGORITHMS.iter().any(is_in)
 }
 
 /// Whether the sign at `at` ends a sentence or a text, in JSON's spelling as well.

@@ -210,11 +210,7 @@ fn an_anthropic_request_is_read() {
     let opaque: Vec<_> = session.end.opaque_blocks.keys().cloned().collect();
     assert_eq!(
         opaque,
-        [
-            "document",
-            "redacted_thinking",
-            "web_search_tool_result"
-        ]
+        ["document", "redacted_thinking", "web_search_tool_result"]
     );
     assert_eq!(session.steps[5].settings["max_tokens"], "1e3");
 }
