@@ -173,9 +173,13 @@ pub fn foretell(
     ui.print(format!("Messages  {messages}"))?;
     ui.print(format!("Tokens    {counts} ({})", signed(surgery.delta())))?;
     if let Some(count) = surgery.provider.count() {
+        let spread = apart(count.range(after.tokens.tokens));
         let [before, after] = [before, after].map(|size| grouped(count.of(size.tokens.tokens)));
+        let spread = spread.map_or(String::new(), |(low, high)| {
+            format!(", {} to {} until it answers", grouped(low), grouped(high))
+        });
         ui.print(format!(
-            "          about {before} → {after} by the provider's count"
+            "          about {before} → {after} by the provider's count{spread}"
         ))?;
     }
     ui.print_wrapped(format!("Cache     {}", kept(surgery)))?;
@@ -285,6 +289,14 @@ pub struct List {
     pub others: &'static str,
     /// Whether a last line says how many there are, and their tokens.
     pub sum: bool,
+}
+
+/// What differs by less than one in so many is the same.
+const SAME: u64 = 50;
+
+/// The least and the most that a provider may count, where these are not nearly the same.
+pub fn apart((low, high): (u64, u64)) -> Option<(u64, u64)> {
+    (high - low > high / SAME).then_some((low, high))
 }
 
 /// The messages one to a line, a tool's result with its call.

@@ -10,9 +10,6 @@ use crate::cli::{Result, Ui, outcome};
 /// The columns of the names.
 const NAME_COLS: usize = 17;
 
-/// What differs by less than one in so many is the same.
-const SAME: u64 = 50;
-
 /// Says it below the status.
 pub fn tell(status: &Status, repo: &Repo, ui: &mut Ui) -> Result<()> {
     ui.heading("How tokens are counted")?;
@@ -47,8 +44,7 @@ pub fn tell(status: &Status, repo: &Repo, ui: &mut Ui) -> Result<()> {
 
 /// The least and the most that the provider may count, where these are not nearly the same.
 pub fn spread(status: &Status) -> Option<(u64, u64)> {
-    let (low, high) = status.provider.range(status.total);
-    (high - low > high / SAME).then_some((low, high))
+    outcome::apart(status.provider.range(status.total))
 }
 
 /// Whether the provider counts what no message holds.
