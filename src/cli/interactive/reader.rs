@@ -699,7 +699,7 @@ impl Reader {
             return Ok(());
         };
         match search.step(reel.talk(), repo)? {
-            Found::At(place) => reel.reveal(repo, place)?,
+            Found::At(place) => reel.reveal(repo, place, &search.text)?,
             Found::NotYet => self.seeking.search = Some(search),
             Found::Nowhere => {
                 let (word, other) = match search.way {

@@ -326,12 +326,22 @@ impl Reel {
         self.draw_again(repo)
     }
 
-    /// Opens a message whole and goes there.
-    pub fn reveal(&mut self, repo: &Repo, place: usize) -> Result<()> {
+    /// Opens a message whole and goes there, to the first line with this text, whatever its case.
+    pub fn reveal(&mut self, repo: &Repo, place: usize, text: &str) -> Result<()> {
         self.go_to(repo, place, self.height / 3)?;
         if let Some(id) = self.id_of(place) {
             self.look.details.insert(id, Detail::Full);
             self.draw_again(repo)?;
+        }
+        let text = text.to_lowercase();
+        let rows = self.rows_of(place).unwrap_or_default();
+        let lines = self.parts.iter().flat_map(|part| &part.lines).enumerate();
+        let mut lines = lines.skip(rows.start).take(rows.len());
+        let found = lines.find(|(_, line)| line.line.text().to_lowercase().contains(&text));
+        let seen = self.top..self.top + self.height;
+        if let Some((at, _)) = found.filter(|(at, _)| !seen.contains(at)) {
+            self.top = at.saturating_sub(self.height / 3).min(self.last_top());
+            self.fill(repo)?;
         }
         Ok(())
     }

@@ -171,6 +171,23 @@ fn a_search_goes_up_and_down_and_opens_what_it_finds() {
 }
 
 #[test]
+fn a_search_goes_to_the_line_within_a_long_message() {
+    let repo = repo(3);
+    let lines: Vec<String> = (1..=60).map(|at| format!("line {at} of many")).collect();
+    let long = Draft::append(Message::text(Role::User, lines.join("\n")));
+    let done = repo.commit(Call::default(), &[long], &CommitOptions::default());
+    done.expect("commits");
+    let mut reader = reader(&repo);
+    keys(&mut reader, &repo, &[Key::Char('/')]);
+    typed(&mut reader, &repo, "line 47 of");
+    let seen = shown(&mut reader);
+    assert!(seen.contains("line 47 of many"), "{seen}");
+    typed(&mut reader, &repo, "/line 3 of");
+    let seen = shown(&mut reader);
+    assert!(seen.contains("line 3 of many"), "{seen}");
+}
+
+#[test]
 fn a_marker_opens_to_its_summary_and_what_it_hid() {
     let repo = repo(9);
     let (call, options) = (Call::default(), SurgeryOptions::default());
