@@ -333,7 +333,8 @@ fn size(session: &ImportedSession, agents: Option<&Agents>) -> String {
 /// Says what a recording took in, so many commits of it new; returns how much was wrong.
 pub fn recorded(repo: &Repo, report: &ImportReport, new: u64, app: &mut App) -> Result<u64> {
     for session in &report.sessions {
-        let before = if new > 0 {
+        // What an undo took back is here already, and on its branch again.
+        let before = if new > 0 || session.outcome != Outcome::Unchanged {
             "Recorded"
         } else {
             "Nothing new in"
