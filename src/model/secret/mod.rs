@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use memchr::memmem;
-use regex::bytes::Regex;
+use regex::bytes::{Regex, RegexBuilder};
 
 use crate::error::{Error, Result};
 use crate::model::{Message, Part};
@@ -430,8 +430,8 @@ impl Secrets {
         let held = regex.captures(window)?;
         let whole = held.get(0).expect("a match has a whole");
         let secret = held.iter().skip(1).flatten().next().unwrap_or(whole);
-        let start = from + secret.start();
-        let mut end = from + secret.end();
+        let place = from + secret.start()..from + secret.end();
+        let Range { start, mut end } = of_letters(text, place);
         if kind == "private-key" {
             end = self.key_end(text, end);
         }
@@ -558,6 +558,26 @@ fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a rule's pattern is sound")
 }
 
+/// A form is one of bytes, unless letters of another alphabet stand in it: to make it takes a third of the time.
+fn compile_form(pattern: &str) -> Regex {
+    let of_bytes = RegexBuilder::new(pattern)
+        .unicode(!pattern.is_ascii())
+        .build();
+    of_bytes.expect("a form's pattern is sound")
+}
+
+/// The same stretch of a text, with the whole of the letters at its ends.
+fn of_letters(text: &[u8], Range { mut start, mut end }: Range<usize>) -> Range<usize> {
+    let is_within = |at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    while start > 0 && is_within(start) {
+        start -= 1;
+    }
+    while is_within(end) {
+        end += 1;
+    }
+    start..end
+}
+
 impl Rule {
     /// What a line of [`forms::FORMS`] says.
     fn of(line: &'static str) -> Self {
@@ -583,8 +603,8 @@ impl Rule {
 impl Form {
     fn regex(&self) -> &Regex {
         self.regex.get_or_init(|| match self.reach.0 {
-            0 => compile(&format!("^(?:{})", self.pattern)),
-            _ => compile(self.pattern),
+            0 => compile_form(&format!("^(?:{})", self.pattern)),
+            _ => compile_form(self.pattern),
         })
     }
 
