@@ -428,11 +428,15 @@ impl<'a> At<'a> {
 fn numbers_of(range: &str) -> Option<(&str, i64, i64)> {
     let (from, to) = range.split_once("..")?;
     let (of, from) = from.rsplit_once(':')?;
+    // A text that is looked for may hold such signs of its own.
+    if of.starts_with(":/") {
+        return None;
+    }
     let to = to
         .strip_prefix(of)
         .and_then(|to| to.strip_prefix(':'))
-        .or(Some(to));
-    let (from, to) = (from.parse::<i64>().ok()?, to?.parse::<i64>().ok()?);
+        .unwrap_or(to);
+    let (from, to) = (from.parse::<i64>().ok()?, to.parse::<i64>().ok()?);
     ((from > 0) == (to > 0) && to != 0).then_some((of, from, to))
 }
 

@@ -93,6 +93,9 @@ pub(crate) fn sessions_of(view: &dyn View, commit: &CommitHash) -> Result<Vec<Re
 /// The sessions whose ends are the last on the path to a commit.
 fn sessions_before(view: &dyn View, commit: &CommitHash) -> Result<Vec<RefName>> {
     let ends = load::tips(view, RefName::SESSIONS)?;
+    if ends.is_empty() {
+        return Ok(Vec::new());
+    }
     let (names, tips): (Vec<RefName>, Vec<CommitHash>) = ends.into_iter().unzip();
     let is_before = view.are_ancestors(&tips, commit)?;
     let mut last: (u64, Vec<RefName>) = (0, Vec::new());

@@ -29,9 +29,7 @@ impl Repo {
     pub fn typed(&self, said: &[(CommitHash, ContentHash)]) -> Result<Vec<bool>> {
         typed_contents(&*self.store.read()?, said)
     }
-}
 
-impl Repo {
     /// Which of these entries a client says in the user's name, by what they said first.
     ///
     /// # Errors

@@ -142,6 +142,11 @@ fn a_range_of_numbers_is_of_messages_and_needs_one_colon() {
         of_idea,
         sandbox.ok(&["pick", "idea:1..idea:2", "--dry-run"])
     );
+    // In a text that is looked for, such a range is text.
+    sandbox.ok(&["commit", "-r", "user", "-m", "From 8:1..3 on."]);
+    let told = sandbox.ok(&["log", ":/8:1..3", "-n", "1"]);
+    assert!(told.contains("From 8:1..3 on."), "{told}");
+    sandbox.ok(&["undo"]);
     // A summary stands at the beginning, and its commit is the last.
     sandbox.ok(&["compact", ":1..2", "-m", "A shed."]);
     let told = sandbox.ok(&["log", ":1..2"]);

@@ -177,7 +177,7 @@ fn pushed_refs(
             match text.as_str() {
                 "HEAD" | "@" => names.extend(repo.head(on)?.branch().cloned()),
                 text if text.starts_with(':') && text.len() > 1 => {
-                    let what = format!("'{text}' names a message, not a branch");
+                    let what = format!("'{text}' is not a branch, tag or session");
                     let hint = format!(
                         "`tract push --delete REMOTE {}` deletes it there",
                         &text[1..]
