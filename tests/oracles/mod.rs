@@ -1,7 +1,7 @@
 //! What must hold of whatever a stranger wrote: functions that take bytes and panic where it does not.
 //!
 //! Two drivers share them: the fuzzer in `tests/fuzz`, which looks for inputs by the code that they
-//! reach, and `tests/it/hostile.rs`, which makes some in every run of the tests. They go by the
+//! reach, and `tests/it/terminal/hostile.rs`, which makes some in every run of the tests. They go by the
 //! library's public door alone. Deliberately absent: where inputs come from.
 
 pub mod bundles;

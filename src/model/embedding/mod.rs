@@ -8,7 +8,7 @@
 //!
 //! model2vec 0.10: `model.safetensors` holds `embeddings`, and may hold `weights` and `mapping`, which give a piece's
 //! weight and its row; a text has at most 512 pieces, unknown ones left out. The form of safetensors: its README,
-//! "Format". The first test of each reading is the packages' own: `tests/it/meaning.rs`.
+//! "Format". The first test of each reading is the packages' own: `tests/it/listing/find_by_meaning.rs`.
 
 mod pieces;
 mod spelling;

@@ -1,0 +1,6 @@
+//! Branches that part and come together.
+
+mod heads;
+mod merge;
+mod rebase;
+mod rename;

@@ -1,0 +1,335 @@
+//! `tract stats`: what was done, and how long it took.
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+use crate::sessions::codex_files::{self, Rollout};
+
+/// A record of Claude Code: a message at a time of one morning, in minutes and seconds.
+fn record(session: &str, at: usize, time: &str, role: &str, content: Value) -> String {
+    let uuid = |at: usize| format!("00000000-0000-4000-8000-{at:0>12}");
+    let parent = at.checked_sub(1).map(uuid);
+    let mut message = json!({"role": role, "content": content});
+    if role == "assistant" {
+        message["id"] = format!("msg_{session}_{at}").into();
+        message["model"] = "claude-opus-4-8".into();
+        message["usage"] = json!({"input_tokens": 100, "output_tokens": 10});
+    }
+    let record = json!({
+        "parentUuid": parent, "uuid": uuid(at), "sessionId": session, "isSidechain": false, "type": role,
+        "cwd": "/home/u/app", "version": "2.1.7", "timestamp": format!("2026-03-14T{time}.000Z"), "message": message,
+    });
+    format!("{record}\n")
+}
+
+fn call(id: &str, name: &str, input: Value) -> Value {
+    json!([{"type": "tool_use", "id": id, "name": name, "input": input}])
+}
+
+fn result(id: &str, is_error: bool) -> Value {
+    json!([{"type": "tool_result", "tool_use_id": id, "content": "\"is_error\":true", "is_error": is_error}])
+}
+
+/// Two prompts with a pause of hours between them, three calls of which one fails and one is interrupted.
+fn session(id: &str) -> String {
+    let edit =
+        json!({"file_path": "/home/u/app/a.rs", "old_string": "one", "new_string": "one\ntwo"});
+    let lines = [
+        ("08:00:00", "user", json!("Make it two.")),
+        ("08:00:30", "assistant", call("c1", "Edit", edit)),
+        ("08:00:31", "user", result("c1", false)),
+        (
+            "08:01:00",
+            "assistant",
+            call("c2", "Bash", json!({"command": "cargo test"})),
+        ),
+        ("08:11:00", "user", result("c2", true)),
+        (
+            "08:11:30",
+            "assistant",
+            json!([{"type": "text", "text": "A test fails."}]),
+        ),
+        ("12:00:00", "user", json!("Mend it.")),
+        (
+            "12:00:20",
+            "assistant",
+            call("c3", "Bash", json!({"command": "sleep 9"})),
+        ),
+    ];
+    let lines = lines.into_iter().enumerate();
+    lines
+        .map(|(at, (time, role, content))| record(id, at, time, role, content))
+        .collect()
+}
+
+const ID: &str = "5e550000-0000-4000-8000-000000000001";
+
+fn with_session() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("one.jsonl", session(ID));
+    sandbox.ok(&["import", "one.jsonl"]);
+    sandbox
+}
+
+#[test]
+fn time_at_work_leaves_pauses_out_and_calls_say_what_came_of_them() {
+    let sandbox = with_session();
+    insta::assert_snapshot!(sandbox.tract(&["stats"]), @r"
+                           at work  prompts  replies  calls  failed  edits  input  output
+    claude-code/5e550000…      11m        2        4      3       2      1    400      40
+    total                      11m        2        4      3       2      1    400      40
+    --- stderr
+    note: models 1m, tools 10m, you -; pauses are left out
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "tool"]), @r"
+    calls  failed       interrupted  prompts  sessions
+        2       1  50%            1        2         1  Bash
+        1       -                 -        1         1  Edit
+        3       1  33%            1        2         1  total
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "file"]), @r"
+    edits  lines  failed  prompts  sessions
+        1  +1 -0       -        1         1  /home/u/app/a.rs
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "hour"]), @r"
+           at work  prompts  replies  calls  failed  edits  input  output
+    08:00      11m        1        3      2       1      1    300      30
+    12:00      20s        1        1      1       1      -    100      10
+    total      11m        2        4      3       2      1    400      40
+    --- stderr
+    note: models 1m, tools 10m, you -; pauses are left out
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["stats", "--edits"]), @r"
+    a07acfc  2026-03-14 08:00:30  +1 -0  /home/u/app/a.rs  Make it two.
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["stats", "main", "HEAD~2"]), @r"
+                        main           HEAD~2
+    at work              11m              11m
+      model               1m               1m
+      tools              10m              10m
+      you                  -                -
+    prompts                2                1
+    replies                4                3
+    calls                  3                2
+    failed                 2                1
+    edits    +1 -0 in 1 file  +1 -0 in 1 file
+    tokens    400 in, 40 out   300 in, 30 out
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["stats", "--since", "2026-03-15"]), @r"
+    --- stderr
+    No messages
+    ");
+}
+
+/// A copy repeats what its original said, whatever it is called.
+#[test]
+fn what_a_copy_repeats_is_counted_once() {
+    let sandbox = with_session();
+    let total = |sandbox: &Sandbox| {
+        let answer: Value = serde_json::from_str(&sandbox.ok(&["api", "stats"])).expect("JSON");
+        let total = &answer["total"];
+        [
+            "prompts",
+            "replies",
+            "calls",
+            "edits",
+            "active_ms",
+            "output_tokens",
+        ]
+        .map(|name| total[name].as_u64().expect("a number"))
+    };
+    let before = total(&sandbox);
+    let copy = "5e550000-0000-4000-8000-000000000002";
+    let mut again = session(copy);
+    again += &record(copy, 8, "12:05:00", "user", json!("And go on."));
+    sandbox.write(
+        "two.jsonl",
+        again.replace(&format!("msg_{copy}"), &format!("msg_{ID}")),
+    );
+    sandbox.ok(&["import", "two.jsonl"]);
+    let after = total(&sandbox);
+    let more: Vec<u64> = after
+        .iter()
+        .zip(before)
+        .map(|(after, before)| after - before)
+        .collect();
+    // One prompt more, and the four minutes and forty seconds before it.
+    assert_eq!(more, [1, 0, 0, 0, 280_000, 0]);
+}
+
+#[test]
+fn several_revisions_are_no_groups() {
+    let sandbox = with_session();
+    insta::assert_snapshot!(sandbox.tract(&["stats", "main", "HEAD~2", "--by", "tool"]), @r"
+    exit code: 2
+    --- stderr
+    error: several revisions are rows of their own: without --by and --edits
+    hint: tract stats --help
+    ");
+}
+
+/// A sub-agent that its tool keeps as a session of its own.
+#[test]
+fn a_sub_agent_counts_with_the_session_that_started_it_and_asks_nothing() {
+    const PARENT: &str = "01a1fe4f-33f9-7941-9c3c-4fe4330026ba";
+    const CHILD: &str = "01a1fe4f-b943-7ec0-94c0-c69316822e36";
+    const NESTED: &str = "01a1fe52-dec3-7ea3-a5bd-62ced9d54c8b";
+    let turn = |mut rollout: Rollout, prompt: &str, answer: &str| {
+        rollout.record("event_msg", json!({"type": "task_started", "turn_id": "t"}));
+        let settings = json!({"turn_id": "t", "cwd": "/p", "model": "gpt-5.1-codex"});
+        rollout.record("turn_context", settings);
+        rollout.says("user", "input_text", prompt);
+        rollout.says("assistant", "output_text", answer);
+        let usage = json!({"input_tokens": 100, "cached_input_tokens": 0, "output_tokens": 5,
+            "reasoning_output_tokens": 0, "total_tokens": 105});
+        let info = json!({"total_token_usage": usage, "last_token_usage": usage});
+        rollout.record("event_msg", json!({"type": "token_count", "info": info}));
+        let complete = json!({"type": "task_complete", "turn_id": "t"});
+        rollout.record("event_msg", complete);
+        rollout
+    };
+    let below = |id: &str, parent: &str| Rollout::with(id, 0, json!({"parent_thread_id": parent}));
+    let sessions = [
+        turn(Rollout::new(PARENT), "one", "first"),
+        turn(below(CHILD, PARENT), "count", "three"),
+        turn(below(NESTED, CHILD), "look", "four"),
+    ];
+    // Whichever of them comes in first.
+    for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+        let sandbox = Sandbox::new();
+        for at in order {
+            let name = sessions[at].name(at as u32);
+            sandbox.write(&name, sessions[at].text());
+            sandbox.ok(&["import", &name]);
+        }
+        let column = |command: &[&str], at: usize| -> Vec<String> {
+            let told = sandbox.ok(command);
+            // Without the headings.
+            let rows = told
+                .lines()
+                .skip(1)
+                .filter(|line| !line.starts_with("note"));
+            let word = |line: &str| line.split_whitespace().nth(at).map(str::to_owned);
+            rows.filter_map(word).collect()
+        };
+        // The session, and the sum: by replies, and by prompts. What is kept of the first answer gives the second.
+        for _ in 0..2 {
+            assert_eq!(column(&["cost"], 1), ["3", "3"], "{order:?}");
+        }
+        assert_eq!(column(&["cost", "--by", "agent"], 1), ["1", "1", "1", "3"]);
+        assert_eq!(column(&["stats"], 2), ["1", "1"], "{order:?}");
+        assert_eq!(column(&["stats"], 3), ["3", "3"], "{order:?}");
+        sandbox.ok(&["branch", "look", &format!("codex/{PARENT}")]);
+        let told = sandbox.ok(&["--on", "look", "status", "-v"]);
+        assert!(told.contains(" for 3 replies\n"), "{order:?}: {told}");
+    }
+}
+
+/// Codex puts the result of a review into the session that asked for it, as a reply. The reviewer's model wrote it.
+#[test]
+fn the_result_of_a_review_is_no_reply_of_the_session_that_asked_for_it() {
+    const REVIEWER: &str = "01a1fe4f-b943-7ec0-94c0-c69316822e36";
+    let mut asking = Rollout::new(codex_files::PARENT);
+    let asked = "<user_action>\n  <context>User initiated a review task.</context>\n</user_action>";
+    asking.says("user", "input_text", asked);
+    asking.says("assistant", "output_text", "The sacks are not counted.");
+    let reviewer = Rollout::with(
+        REVIEWER,
+        100,
+        json!({"parent_thread_id": codex_files::PARENT}),
+    );
+    let reviewer = reviewer.turn("Review the changes.", "The sacks are not counted.");
+    let sandbox = Sandbox::new();
+    for (minute, rollout) in [&asking, &reviewer].into_iter().enumerate() {
+        let name = rollout.name(minute as u32);
+        sandbox.write(&name, rollout.text());
+        sandbox.ok(&["import", &name]);
+    }
+    let stats = sandbox.ok(&["stats"]);
+    let total = stats.lines().find(|line| line.starts_with("total"));
+    let replies = total.and_then(|line| line.split_whitespace().nth(3));
+    assert_eq!(replies, Some("1"), "{stats}");
+}
+
+#[test]
+fn what_was_typed_while_the_model_worked_is_a_prompt() {
+    let sandbox = Sandbox::new();
+    let mut text = session(ID);
+    let queued = json!({
+        "parentUuid": "00000000-0000-4000-8000-000000000007", "uuid": "q1", "sessionId": ID, "isSidechain": false,
+        "type": "attachment", "cwd": "/home/u/app", "version": "2.1.7", "timestamp": "2026-03-14T12:00:25.000Z",
+        "attachment": {"type": "queued_command", "prompt": "And the other one.", "commandMode": "prompt"},
+    });
+    text += &format!("{queued}\n");
+    sandbox.write("one.jsonl", text);
+    sandbox.ok(&["import", "one.jsonl"]);
+    let stats = sandbox.ok(&["stats"]);
+    let total = stats.lines().find(|line| line.starts_with("total"));
+    let prompts = total.and_then(|line| line.split_whitespace().nth(2));
+    assert_eq!(prompts, Some("3"), "{stats}");
+}
+
+/// The time of its replies is that of their beginning, and each says when its calls began, or when it was whole.
+#[test]
+fn the_time_in_which_opencodes_model_writes_is_the_models() {
+    let minute = 60_000;
+    let message = |id: &str, role: &str, created: i64, completed: Option<i64>, parts: Value| {
+        let time =
+            json!({"created": created * minute, "completed": completed.map(|it| it * minute)});
+        json!({"info": {"id": id, "sessionID": "ses_1", "role": role, "time": time, "modelID": "m", "providerID": "p"},
+            "parts": parts})
+    };
+    let state = json!({"status": "completed", "input": {}, "output": "done", "title": "", "metadata": {},
+        "time": {"start": 14 * minute, "end": 15 * minute}});
+    let call =
+        json!([{"id": "prt_2", "type": "tool", "callID": "c1", "tool": "bash", "state": state}]);
+    let text = |text: &str| json!([{"id": format!("prt_{text}"), "type": "text", "text": text}]);
+    let session = json!({
+        "info": {"id": "ses_1", "slug": "s", "projectID": "p", "directory": "/d", "title": "T", "version": "1.18.33",
+            "time": {"created": 0, "updated": 0}},
+        "messages": [
+            message("msg_1", "user", 10, None, text("go")),
+            message("msg_2", "assistant", 10, Some(15), call),
+            message("msg_3", "assistant", 15, Some(18), text("well")),
+        ],
+    });
+    let sandbox = Sandbox::new();
+    sandbox.write("one.json", session.to_string());
+    sandbox.ok(&["import", "one.json"]);
+    let said = sandbox.tract(&["stats"]);
+    assert!(said.contains("models 7m, tools 1m"), "{said}");
+}
+
+/// Ids that begin alike are told apart, and so is what stands beside a session whose file was rewritten.
+#[test]
+fn sessions_of_a_list_are_called_so_that_they_are_told_apart() {
+    let sandbox = Sandbox::new();
+    let alike = [
+        "5e550000-0000-4000-8000-000000000001",
+        "5e550000-0000-4000-8111-000000000002",
+    ];
+    for (id, prompt) in alike.iter().zip(["Make it two.", "Make it four."]) {
+        let text = session(id).replace("Make it two.", prompt);
+        sandbox.write(&format!("{id}.jsonl"), text);
+        sandbox.ok(&["import", &format!("{id}.jsonl")]);
+    }
+    let rewritten = session(alike[0]).replace("Make it two.", "Make it three.");
+    let rewritten = rewritten.replace("08:", "09:");
+    sandbox.write(&format!("{}.jsonl", alike[0]), rewritten);
+    sandbox.ok(&["import", &format!("{}.jsonl", alike[0])]);
+    let stats = sandbox.ok(&["stats"]);
+    let mut names: Vec<&str> = stats
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    names.retain(|name| name.starts_with("claude-code"));
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        [
+            "claude-code/5e550000-0000-4000-80…",
+            "claude-code/5e550000-0000-4000-80…-2",
+            "claude-code/5e550000-0000-4000-81…",
+        ]
+    );
+}

@@ -1,0 +1,6 @@
+//! The way back.
+
+mod left_sessions;
+pub mod moves;
+mod pick;
+mod restore;

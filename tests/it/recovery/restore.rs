@@ -1,0 +1,178 @@
+//! Bringing back what was hidden, while everything later stays.
+
+use crate::reduction::drop::with_calls;
+use crate::sandbox::Sandbox;
+
+fn counted() -> Sandbox {
+    let texts: Vec<String> = (1..=8).map(|n| format!("message {n}")).collect();
+    let messages: Vec<(&str, &str)> = texts.iter().map(|text| ("user", text.as_str())).collect();
+    Sandbox::with_messages(&messages)
+}
+
+fn text(sandbox: &Sandbox) -> String {
+    sandbox.ok(&["compile", "--format", "text"])
+}
+
+#[test]
+fn a_truncation_is_undone_and_what_came_later_stays() {
+    let sandbox = counted();
+    sandbox.ok(&["truncate", "--keep", "3"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "a later one"]);
+    insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^", "--dry-run"]), @r"
+    Would hide 1 message
+      :2  injected   18  [Sliding window truncation: 4 messages hidden to reduce context]
+    Would bring in 4 messages
+      :2  user         7  message 2
+      :3  user         7  message 3
+      :4  user         7  message 4
+      :5  user         7  message 5
+      =   4 messages  28
+    Messages  6 → 9
+    Tokens    56 → 66 (+10)
+    Cache     the first message stays as it is: 10 tokens, 18%
+    restore would reach 66, cache kept 18%
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^"]), @r"
+    --- stderr
+    Brought back 4 messages (+10 tokens); HEAD is now 9d47b1a
+    Cache: the first message stays as it is: 10 tokens, 18%
+    ");
+    let text = text(&sandbox);
+    assert!(
+        text.contains("message 3") && text.contains("a later one"),
+        "{text}"
+    );
+    assert!(!text.contains("Sliding window"), "{text}");
+    insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD~2"]), @r"
+    exit code: 1
+    --- stderr
+    error: ed6f30d cannot be restored: it is undone already
+    hint: tract restore --help
+    ");
+}
+
+#[test]
+fn one_message_comes_back_and_the_hide_stands_for_the_rest() {
+    let sandbox = counted();
+    sandbox.ok(&["truncate", "--keep", "3"]);
+    insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:3"]), @r"
+    --- stderr
+    Brought back 1 message (+7 tokens); HEAD is now 48e98e6
+    Cache: the first message stays as it is: 10 tokens, 20%
+    ");
+    insta::assert_snapshot!(text(&sandbox), @r"
+    [1] user
+      message 1
+
+    [2] user
+      message 3
+
+    [3] user
+      [Sliding window truncation: 4 messages hidden to reduce context]
+
+    [4] user
+      message 6
+
+    [5] user
+      message 7
+
+    [6] user
+      message 8
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["restore", ":1"]), @r"
+    exit code: 1
+    --- stderr
+    error: that message is not hidden
+    hint: tract log --op hide lists what was hidden
+    ");
+}
+
+#[test]
+fn a_marker_names_the_hide_that_placed_it() {
+    let sandbox = counted();
+    let before = text(&sandbox);
+    sandbox.ok(&["truncate", "--keep", "3"]);
+    sandbox.ok(&["restore", ":2"]);
+    assert_eq!(text(&sandbox), before);
+}
+
+#[test]
+fn a_result_brings_its_call_and_the_other_results() {
+    let sandbox = with_calls();
+    sandbox.ok(&["truncate", "--keep", "2"]);
+    insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:4"]), @r"
+    --- stderr
+    Brought back 3 messages (+351 tokens); HEAD is now 39412f4
+    Cache: the first message stays as it is: 12 tokens, 26%
+    ");
+}
+
+#[test]
+fn an_edit_is_undone() {
+    let sandbox = counted();
+    sandbox.ok(&["commit", "--edit", ":2", "-m", "something else"]);
+    insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD"]), @r"
+    --- stderr
+    Changed 1 message back (+1 token); HEAD is now b1ffe3b
+    Cache: the first message stays as it is: 10 tokens, 17%
+    ");
+    assert!(text(&sandbox).contains("message 2"));
+    insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^"]), @r"
+    exit code: 1
+    --- stderr
+    error: 49e6863 cannot be restored: it is undone already
+    hint: tract restore --help
+    ");
+}
+
+#[test]
+fn an_output_comes_back_whole() {
+    let sandbox = with_calls();
+    sandbox.ok(&["prune", "--protect", "0", "--min", "0"]);
+    insta::assert_snapshot!(sandbox.tract(&["restore", ":3"]), @r"
+    --- stderr
+    Changed 1 message back (+141 tokens); HEAD is now 1094d6c
+    Cache: the first 2 messages stay as they are: 33 tokens, 30%
+    ");
+    let text = text(&sandbox);
+    assert!(
+        text.contains("the text of a") && !text.contains("the text of b"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_was_never_hidden_cannot_come_back() {
+    let sandbox = counted();
+    insta::assert_snapshot!(sandbox.tract(&["restore", ":3"]), @r"
+    exit code: 1
+    --- stderr
+    error: that message is not hidden
+    hint: tract log --op hide lists what was hidden
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["restore", ":3#0"]), @r"
+    exit code: 1
+    --- stderr
+    error: that message is not hidden
+    hint: tract log --op hide lists what was hidden
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["restore", "nonsense"]), @r"
+    exit code: 1
+    --- stderr
+    error: no commit 'nonsense'
+    hint: tract log --oneline lists them, tract branch the branches
+    ");
+    sandbox.ok(&["annotate", ":3", "--skip"]);
+    insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:3"]), @r"
+    exit code: 1
+    --- stderr
+    error: that message is skipped, not hidden by a command
+    hint: tract annotate --normal REV shows it again
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD"]), @r"
+    exit code: 1
+    --- stderr
+    error: 94a7ffb cannot be restored: only a hide or an edit can be undone
+    hint: tract restore --help
+    ");
+}
