@@ -22,7 +22,7 @@ import urllib.request
 from PIL import Image
 
 HERE = pathlib.Path(__file__).resolve().parent
-SESSION = HERE.parent.parent / "src/cli/command/demo-session.jsonl"
+SESSION = HERE.parent.parent / "src/cli/command/sessions/demo-session.jsonl"
 COLUMNS, ROWS = 92, 24
 # A quarter of an hour after the session's end.
 CLOCK = "1773480900000"

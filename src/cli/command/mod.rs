@@ -1,83 +1,107 @@
-//! One file per command.
+//! One file per command, in folders as the deeds are.
 
-mod annotate;
-mod api;
-mod attest;
-mod audit;
-mod backup;
-mod bisect;
-mod blame;
-mod branch;
-mod bundle;
-mod chat;
-mod checkout;
-mod clear;
-mod clone;
-mod commit;
-mod compact;
-mod compile;
-mod completions;
-mod config;
-mod cost;
-mod dataset;
-mod demo;
-mod diff;
-mod doctor;
-mod drop;
-mod du;
-mod export;
-mod fetch;
-mod find;
-mod fsck;
-mod gc;
-mod guard;
-mod help;
-mod import;
-mod init;
-mod log;
-mod man;
-mod mcp;
-mod merge;
+mod branching {
+    pub mod branch;
+    pub mod merge;
+    pub mod rebase;
+    pub mod resolve;
+    pub mod tag;
+}
+mod execution {
+    pub mod bisect;
+    pub mod compile;
+    pub mod run;
+}
+mod listing {
+    pub mod audit;
+    pub mod blame;
+    pub mod cost;
+    pub mod diff;
+    pub mod find;
+    pub mod log;
+    pub mod reflog;
+    pub mod rev_parse;
+    pub mod show;
+    pub mod stats;
+    pub mod status;
+    pub mod transcript;
+    pub mod view;
+    pub mod web;
+}
+mod programs {
+    pub mod api;
+    pub mod completions;
+    pub mod guard;
+    pub mod man;
+    pub mod mcp;
+    pub mod serve;
+}
+mod recovery {
+    pub mod checkout;
+    pub mod pick;
+    pub mod redo;
+    pub mod reset;
+    pub mod restore;
+    pub mod revert;
+    pub mod undo;
+}
+mod reduction {
+    pub mod clear;
+    pub mod compact;
+    pub mod drop;
+    pub mod prune;
+    pub mod redact;
+    pub mod shrink;
+    pub mod truncate;
+}
+mod sessions {
+    pub mod dataset;
+    pub mod demo;
+    pub mod export;
+    pub mod import;
+    pub mod init;
+    pub mod record;
+    pub mod replay;
+    pub mod resume;
+    pub mod setup;
+    pub mod watch;
+}
+mod transfer {
+    pub mod attest;
+    pub mod bundle;
+    pub mod clone;
+    pub mod fetch;
+    pub mod pull;
+    pub mod push;
+    pub mod remote;
+    pub mod unbundle;
+}
+mod upkeep {
+    pub mod backup;
+    pub mod config;
+    pub mod doctor;
+    pub mod du;
+    pub mod fsck;
+    pub mod gc;
+    pub mod help;
+    pub mod purge;
+}
+mod writing {
+    pub mod annotate;
+    pub mod chat;
+    pub mod commit;
+    pub mod pin;
+    pub mod unpin;
+}
 #[cfg(test)]
 mod methods;
-mod pick;
-mod pin;
-mod prune;
-mod pull;
-mod purge;
-mod push;
-mod rebase;
-mod record;
-mod redact;
-mod redo;
-mod reflog;
-mod remote;
-mod replay;
-mod reset;
-mod resolve;
-mod restore;
-mod resume;
-mod rev_parse;
-mod revert;
-mod run;
-mod serve;
-mod setup;
-mod show;
-mod shrink;
-mod stats;
-mod status;
-mod tag;
-mod transcript;
-mod truncate;
-mod unbundle;
-mod undo;
-mod unpin;
-mod view;
-mod watch;
-mod web;
 
 use tract::Error;
 
+use self::{
+    branching::*, execution::*, listing::*, programs::*, recovery::*, reduction::*, sessions::*,
+    transfer::*, upkeep::*, writing::*,
+};
 use super::app::App;
 use super::failure::{Failure, Result};
 

@@ -5,7 +5,7 @@ use std::fs;
 use crate::sandbox::Sandbox;
 
 /// The demo's session.
-pub const SESSION: &str = include_str!("../../../src/cli/command/demo-session.jsonl");
+pub const SESSION: &str = include_str!("../../../src/cli/command/sessions/demo-session.jsonl");
 const ID: &str = "5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70";
 
 /// A repository with the demo's session in it.

@@ -19,38 +19,47 @@ const DOORS: &[(&str, &str)] = &[
         "the screen, which `Paint` fills with lines; and bytes of ours",
     ),
     (
-        "cli/command/compile.rs",
+        "cli/command/execution/compile.rs",
         "a request, escaped as JSON on a terminal",
     ),
     (
-        "cli/command/export.rs",
+        "cli/command/sessions/export.rs",
         "a session, escaped as JSON on a terminal; a page, as in cli/conversation.rs",
     ),
     (
-        "cli/command/dataset.rs",
+        "cli/command/sessions/dataset.rs",
         "rows, escaped as JSON on a terminal",
     ),
     (
-        "cli/command/log.rs",
+        "cli/command/listing/log.rs",
         "a template, whose fields pass escape::line",
     ),
-    ("cli/command/chat.rs", "a prompt's sign, and an empty line"),
-    ("cli/setup/mod.rs", "a question of ours"),
-    ("cli/command/rev_parse.rs", "a hash"),
-    ("cli/command/completions.rs", "a script of the parser's own"),
-    ("cli/command/mod.rs", "four lines of ours"),
-    ("cli/command/help.rs", "the parser's own help"),
-    ("cli/command/serve.rs", "JSON and bundles, to a tract"),
     (
-        "cli/command/api.rs",
+        "cli/command/writing/chat.rs",
+        "a prompt's sign, and an empty line",
+    ),
+    ("cli/setup/mod.rs", "a question of ours"),
+    ("cli/command/listing/rev_parse.rs", "a hash"),
+    (
+        "cli/command/programs/completions.rs",
+        "a script of the parser's own",
+    ),
+    ("cli/command/mod.rs", "four lines of ours"),
+    ("cli/command/upkeep/help.rs", "the parser's own help"),
+    (
+        "cli/command/programs/serve.rs",
+        "JSON and bundles, to a tract",
+    ),
+    (
+        "cli/command/programs/api.rs",
         "JSON, to a program; input is no terminal",
     ),
     (
-        "cli/command/mcp.rs",
+        "cli/command/programs/mcp.rs",
         "JSON, to a client; input is no terminal",
     ),
     (
-        "cli/command/guard.rs",
+        "cli/command/programs/guard.rs",
         "what is for a model, whose texts pass escape::block and escape::line",
     ),
 ];
