@@ -21,14 +21,14 @@ use tract::render::{Calendar, Label, Line};
 use tract::repo::{Call, CommitOptions, Expected, Identity, On, Repo, Visitor};
 use tract::store::{Look, Seat, Servers};
 
-use super::identity;
-use super::local_zone::ZoneName;
-use super::pager::Pager;
-use super::ui::{Surroundings, Ui};
-use super::user_config::{
+use super::machine::identity;
+use super::machine::local_zone::ZoneName;
+use super::machine::pager::Pager;
+use super::machine::user_config::{
     ALLOW, RECALL_MODEL, RECALL_WHERE, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME, SOURCES,
     UserConfig,
 };
+use super::ui::{Surroundings, Ui};
 use super::work::{Log, Work};
 use super::{Failure, Globals, Result};
 

@@ -11,7 +11,9 @@ use tract::render::{Label, Line, grouped, plural, shell_word, tokens};
 use tract::repo::{Call, CommitOptions, Committed, On, Repo};
 use tract::rewrite::{Compact, Extent, Surgery, Verdict};
 
-use super::{App, Exit, Failure, Result, Summariser, cache, failure, outcome, summariser, trace};
+use super::drawing::{cache, outcome};
+use super::machine::summariser;
+use super::{App, Exit, Failure, Result, Summariser, failure, trace};
 
 /// What was committed, and what the budget made of it.
 #[derive(Default)]

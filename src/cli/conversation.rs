@@ -14,8 +14,9 @@ use tract::render::{Label, plural};
 use tract::repo::Repo;
 use tract::tree::{NodeId, Tree, json};
 
+use super::drawing::leaks;
 use super::in_memory::{self, Found};
-use super::{App, Failure, Result, leaks};
+use super::{App, Failure, Result};
 
 /// How many messages a window shows, where nobody says.
 pub const WINDOW: usize = 50;

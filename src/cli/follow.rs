@@ -11,7 +11,7 @@ use tract::render::{Label, Line, plural};
 use tract::repo::{On, Repo};
 
 use super::conversation::{self, Form, Which};
-use super::pause::{Over, Pause};
+use super::machine::pause::{Over, Pause};
 use super::{App, Failure, Result};
 
 /// How often it is asked whether somebody has written: that costs a few microseconds.

@@ -8,7 +8,7 @@ use tract::model::Millis;
 
 use super::conversation::{self, Form, Which};
 use super::live::Live;
-use super::pause::{Over, Pause};
+use super::machine::pause::{Over, Pause};
 use super::{App, Failure, Result};
 
 /// The longest pause: nobody waits for what the user thought about.

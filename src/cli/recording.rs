@@ -9,10 +9,11 @@ use tract::formats::{Format, registry, sniff};
 use tract::ingest::{Due, Recorder};
 use tract::tree::Tree;
 
-use super::incoming::{Came, Incoming};
 use super::live::Live;
-use super::pause::Pause;
-use super::{App, Exit, Failure, Result, failure, private};
+use super::machine::incoming::{Came, Incoming};
+use super::machine::pause::Pause;
+use super::machine::private;
+use super::{App, Exit, Failure, Result, failure};
 
 /// How long it is waited at most until something else is looked after.
 const TICK: Duration = Duration::from_millis(50);

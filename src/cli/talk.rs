@@ -15,7 +15,7 @@ use tract::render::plural;
 use tract::repo::{On, Repo};
 use tract::tree::Tree;
 
-use super::exec::Failed;
+use super::machine::exec::Failed;
 use super::{App, Failure, Result, budgeted};
 
 /// A conversation with a command.

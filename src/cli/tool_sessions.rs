@@ -11,7 +11,8 @@ use tract::model::{Millis, RefName, RefValue, as_title};
 use tract::render::{Label, columns, grouped, plural};
 use tract::repo::Repo;
 
-use super::{App, Failure, Result, listing, progress};
+use super::drawing::listing;
+use super::{App, Failure, Result, progress};
 
 /// How many a listing shows.
 pub const LISTED: usize = 20;

@@ -11,8 +11,8 @@ use is_terminal::IsTerminal;
 use tract::render::{Label, Line, ansi, bytes, escape, plain};
 use tract::repo::Repo;
 
-use super::pager::{Pager, Paging};
-use super::remark;
+use super::drawing::remark;
+use super::machine::pager::{Pager, Paging};
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

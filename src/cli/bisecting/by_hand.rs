@@ -98,7 +98,7 @@ impl Session {
             text += " --time";
         }
         for judged in &self.verdicts {
-            text += &format!("\n{}", crate::cli::judge::word(*judged));
+            text += &format!("\n{}", crate::cli::machine::judge::word(*judged));
         }
         text
     }

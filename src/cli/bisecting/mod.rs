@@ -12,7 +12,8 @@ use tract::render::{Label, Line, plural};
 use tract::repo::{On, Repo};
 use tract::rewrite::bisect::{BisectEnd, CAUSES_MAX, Ground, Suspect, Taken};
 
-use super::{App, Failure, Result, blamed, listing, position};
+use super::drawing::{listing, origin, position};
+use super::{App, Failure, Result};
 
 /// Where trials are made that no branch leads to.
 pub const BRANCH: &str = "bisect";
@@ -295,7 +296,7 @@ fn blame(repo: &Repo, app: &App, tip: &CommitHash, entry: &EntryId) -> Result<Ve
             title: None,
             ..row.into()
         };
-        let facts = blamed::facts(&known, &app.calendar(), None);
+        let facts = origin::facts(&known, &app.calendar(), None);
         let said = facts.into_iter().skip(2);
         lines.extend(said.map(|fact| Line::indent(4) + fact));
     }

@@ -17,11 +17,12 @@ use tract::repo::{BackupNote, On, Repo};
 use tract::sync::Peer;
 
 use crate::cli::app::{Environment, IN_HOOK};
-use crate::cli::shell::shell;
-use crate::cli::summariser::TIMEOUT_SECONDS;
+use crate::cli::machine::shell::shell;
+use crate::cli::machine::summariser::TIMEOUT_SECONDS;
+use crate::cli::machine::{exec, private};
 use crate::cli::trace::{self, Measured};
 use crate::cli::ui::{ColorChoice, Ui};
-use crate::cli::{App, Failure, Globals, exec, peer, private};
+use crate::cli::{App, Failure, Globals, peer};
 
 /// What all threads know: what was given to the program, and what was found around it.
 #[derive(Clone)]

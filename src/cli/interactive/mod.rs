@@ -33,11 +33,12 @@ use tract::render::{Label, Line, plural};
 use tract::repo::{On, Repo};
 
 use super::conversation::{WINDOW, Which};
+use super::drawing::listing;
 use super::follow::{self, Followed, Step};
 use super::in_memory::{self, Found};
-use super::pause::Pause;
+use super::machine::pause::Pause;
 use super::talk::Talk;
-use super::{App, Cli, Failure, Result, command, listing, tool_sessions};
+use super::{App, Cli, Failure, Result, command, tool_sessions};
 use chooser::{Chooser, Chose};
 use key::Told;
 use paint::Paint;

@@ -17,7 +17,7 @@ use crossterm::{cursor, execute, queue};
 
 use super::key::{Key, Told};
 #[cfg(unix)]
-use crate::cli::pause::told;
+use crate::cli::machine::pause::told;
 
 /// A wait in which crossterm looks at least once; it looks without a pause until it is over.
 const AT_ONCE: Duration = Duration::from_micros(100);

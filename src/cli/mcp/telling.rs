@@ -20,8 +20,8 @@ use super::answers::{
     RoleShare, RunningEntry, as_json,
 };
 use super::reach::{Group, IDS};
-use crate::cli::cache::duration;
-use crate::cli::prices::money;
+use crate::cli::drawing::cache::duration;
+use crate::cli::drawing::prices::money;
 
 /// How long an answer may be, in bytes, unless more is asked for.
 const ANSWER_BYTES: usize = 4_000;

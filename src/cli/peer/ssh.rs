@@ -10,8 +10,8 @@ use tract::repo::Repo;
 use tract::sync::{Peer, Wired};
 
 use super::url::Host;
-use crate::cli::exec::{self, Drain};
-use crate::cli::shell::shell;
+use crate::cli::machine::exec::{self, Drain};
+use crate::cli::machine::shell::shell;
 use crate::cli::{App, Failure, Result};
 
 /// How much of what is said there on standard error is kept.

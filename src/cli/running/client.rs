@@ -18,9 +18,11 @@ use tract::model::{Operation, Part, Role};
 use tract::repo::Repo;
 
 use super::said::{ANSWER_MAX, printed};
-use crate::cli::exec::Agent;
-use crate::cli::pause::Pause;
-use crate::cli::{App, Failure, Result, leaks, private};
+use crate::cli::drawing::leaks;
+use crate::cli::machine::exec::Agent;
+use crate::cli::machine::pause::Pause;
+use crate::cli::machine::private;
+use crate::cli::{App, Failure, Result};
 
 /// A tool, and what it is asked.
 pub struct Client<'a> {

@@ -28,11 +28,12 @@ use tract::repo::{CommitOptions, On, Repo};
 use tract::rewrite::SurgeryOptions;
 use tract::rewrite::bisect::Judged;
 
-use super::exec::{Agent, Failed, Finished};
-use super::judge::{self, Judge, Ruling};
-use super::pause::Pause;
-use super::shell::shell;
-use super::{App, Failure, Result, prices};
+use super::drawing::prices;
+use super::machine::exec::{Agent, Failed, Finished};
+use super::machine::judge::{self, Judge, Ruling};
+use super::machine::pause::Pause;
+use super::machine::shell::shell;
+use super::{App, Failure, Result};
 use client::{Begun, Client};
 use directory::Checkout;
 use said::{ANSWER_MAX, printed};

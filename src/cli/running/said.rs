@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use tract::formats::shared::single::{self, SingleMessage};
 
 use crate::cli::answer;
-use crate::cli::exec::{Failed, Finished};
+use crate::cli::machine::exec::{Failed, Finished};
 
 /// The most that an answer may be.
 pub const ANSWER_MAX: usize = 16 << 20;

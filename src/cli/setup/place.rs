@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use tract::Error;
 use tract::render::shell_word;
 
-use crate::cli::{Failure, Result, private};
+use crate::cli::machine::private;
+use crate::cli::{Failure, Result};
 
 /// A place for a file, and what is there.
 pub struct Place {

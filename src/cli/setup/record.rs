@@ -13,7 +13,8 @@ use tract::hash::{fingerprint, hex};
 use super::Part;
 use super::place::{Place, broken};
 use super::settings::{Entry, Form};
-use crate::cli::{Failure, Result, private};
+use crate::cli::machine::private;
+use crate::cli::{Failure, Result};
 
 const NAME: &str = "record.json";
 

@@ -18,7 +18,7 @@ use tract::repo::Repo;
 use self::lock::Lock;
 use self::taking::Taking;
 use self::wake::{Wake, Woken};
-use super::pause::Pause;
+use super::machine::pause::Pause;
 use super::{App, Failure, Result};
 
 /// How often it is asked whether to end, and whether a tool has made its folder.

@@ -20,8 +20,9 @@ use tract::store::FileStamp;
 
 use super::databases::{Databases, Due};
 use super::wake::Woken;
+use crate::cli::drawing::{listing, unreadable};
 use crate::cli::failure::Exit;
-use crate::cli::{App, Failure, Result, listing, unreadable};
+use crate::cli::{App, Failure, Result};
 
 /// The files of the tools, and how each was when it was taken in.
 pub struct Taking {

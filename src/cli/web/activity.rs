@@ -9,7 +9,7 @@ use tract::repo::{On, Repo};
 use super::cost::{TIMES, name, views};
 use super::site::Opened;
 use super::{Answer, Asked, Site, session_address};
-use crate::cli::billed::NOBODY;
+use crate::cli::drawing::bill::NOBODY;
 use crate::cli::{App, Failure, Result};
 
 /// How many rows a table has.

@@ -16,8 +16,8 @@ use tract::repo::Repo;
 use super::listing::title_of;
 use super::site::Opened;
 use super::{Answer, Asked, Site, misses, segment, session_address};
-use crate::cli::billed::{self, NOBODY};
-use crate::cli::prices::{cost_of, money, prices, untiered};
+use crate::cli::drawing::bill::{self, NOBODY};
+use crate::cli::drawing::prices::{cost_of, money, prices, untiered};
 use crate::cli::{App, Failure, Result, moment};
 
 /// How many rows a table has; others are one row.
@@ -183,9 +183,9 @@ impl Costs<'_> {
         }
         let agents = self.opened.is_some();
         let of = if agents {
-            billed::whole_agent
+            bill::whole_agent
         } else {
-            billed::whole_session
+            bill::whole_session
         };
         let title = if agents { "By sub-agent" } else { "By session" };
         let mut sessions = table(title, &replies, of);
@@ -199,11 +199,11 @@ impl Costs<'_> {
             is_kept,
             &mut sessions.rows,
         )?;
-        told.tables = vec![sessions, table("By model", &replies, billed::model)];
+        told.tables = vec![sessions, table("By model", &replies, bill::model)];
         if !agents {
             told.tables.extend([
-                table("By directory", &replies, billed::directory),
-                table("By program", &replies, billed::client),
+                table("By directory", &replies, bill::directory),
+                table("By program", &replies, bill::client),
             ]);
         }
         told.tables.retain(|table| table.rows.len() > 1 || !agents);
@@ -240,7 +240,7 @@ impl Costs<'_> {
         told.notes.extend(untiered(replies, &self.prices));
         let unpriced = replies.iter().filter(|reply| reply.dollars.is_none());
         let unpriced: BTreeMap<String, u64> = unpriced.fold(BTreeMap::new(), |mut all, reply| {
-            *all.entry(billed::model(reply)).or_default() += 1;
+            *all.entry(bill::model(reply)).or_default() += 1;
             all
         });
         for (model, count) in unpriced {
@@ -255,9 +255,8 @@ impl Costs<'_> {
     fn days(&self, replies: &[BilledReply]) -> Option<CostPlot> {
         let timed = replies.iter().filter(|reply| reply.time.is_some());
         let timed: Vec<BilledReply> = timed.cloned().collect();
-        let mut models: Vec<(String, Bill)> = bills_by_model(&timed, billed::model_of)
-            .into_iter()
-            .collect();
+        let mut models: Vec<(String, Bill)> =
+            bills_by_model(&timed, bill::model_of).into_iter().collect();
         models.sort_by(|(_, a), (_, b)| b.dollars.total_cmp(&a.dollars));
         let mut parts: Vec<(String, &str)> = models
             .into_iter()
@@ -266,16 +265,16 @@ impl Costs<'_> {
             .collect();
         let mut by_day: BTreeMap<String, Vec<BilledReply>> = BTreeMap::new();
         for reply in timed {
-            let day = billed::day(&reply, &self.calendar);
+            let day = bill::day(&reply, &self.calendar);
             by_day.entry(day).or_default().push(reply);
         }
-        let days = billed::between(by_day.keys().map(String::as_str));
+        let days = bill::between(by_day.keys().map(String::as_str));
         let mut is_one_other = false;
         let named = parts.len();
         let bar = |day: String| {
             let replies = by_day.get(&day).map_or(&[][..], Vec::as_slice);
             let bill = Bill::of(replies);
-            let of_models = bills_by_model(replies, billed::model_of);
+            let of_models = bills_by_model(replies, bill::model_of);
             let of = |model: &str| of_models.get(model).map_or(0.0, |bill| bill.dollars);
             let mut heights: Vec<f64> = parts.iter().map(|(model, _)| of(model)).collect();
             let others = bill.dollars - heights.iter().sum::<f64>();
@@ -318,7 +317,7 @@ impl Costs<'_> {
     fn year(&self, replies: &[BilledReply]) -> Option<CostCalendar> {
         let timed = replies.iter().filter(|reply| reply.time.is_some());
         let timed: Vec<BilledReply> = timed.cloned().collect();
-        let bills = bills(&timed, |reply| billed::day(reply, &self.calendar));
+        let bills = bills(&timed, |reply| bill::day(reply, &self.calendar));
         let today = self.calendar.date(self.calendar.now);
         let ends = bills.keys().map(String::as_str).chain([today.as_str()]);
         let nothing = Bill::default();
@@ -333,7 +332,7 @@ impl Costs<'_> {
                 name,
             }
         };
-        let days: Vec<CalendarDay> = billed::between(ends).into_iter().map(day).collect();
+        let days: Vec<CalendarDay> = bill::between(ends).into_iter().map(day).collect();
         (days.len() > 7).then(|| CostCalendar {
             title: "What each day cost".to_owned(),
             days,
@@ -401,7 +400,7 @@ impl Costs<'_> {
             told.notes
                 .push(format!("{replies} left out: no request has such counts."));
         }
-        told.notes.extend(billed::lacking(&found));
+        told.notes.extend(bill::lacking(&found));
         Ok(told)
     }
 }

@@ -7,7 +7,8 @@ use tract::model::base64;
 use tract::repo::{Expected, Repo};
 
 use super::Asked;
-use crate::cli::{App, Cli, Failure, Result, command, position};
+use crate::cli::drawing::position;
+use crate::cli::{App, Cli, Failure, Result, command};
 
 /// What can be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

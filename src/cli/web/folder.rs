@@ -7,7 +7,8 @@ use std::path::{Component, Path, PathBuf};
 
 use tract::Error;
 
-use crate::cli::{Failure, Result, private};
+use crate::cli::machine::private;
+use crate::cli::{Failure, Result};
 
 /// What is in the folder that we wrote: one path a line.
 const LIST: &str = ".tract-web";

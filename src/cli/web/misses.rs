@@ -6,8 +6,8 @@ use tract::ingest::{CachedReply, MissCause, Misses};
 use tract::render::html::{CostPlot, CostTable, PlotBar, TableRow};
 use tract::render::{Calendar, grouped, plural, rounded};
 
-use crate::cli::billed;
-use crate::cli::prices::money;
+use crate::cli::drawing::bill;
+use crate::cli::drawing::prices::money;
 
 /// How many requests stand in the table of one conversation.
 const REQUESTS: usize = 2_000;
@@ -27,7 +27,7 @@ pub fn sum(replies: &[CachedReply]) -> String {
 pub fn of_requests(found: &Misses, calendar: &Calendar) -> CostPlot {
     let rows = &found.replies[found.replies.len().saturating_sub(REQUESTS)..];
     let bar = |row: &CachedReply| {
-        let cause = row.cause.as_ref().map(billed::cause);
+        let cause = row.cause.as_ref().map(bill::cause);
         PlotBar {
             name: format!(
                 "{} {}",
@@ -57,10 +57,10 @@ pub fn of_requests(found: &Misses, calendar: &Calendar) -> CostPlot {
 pub fn of_days(found: &Misses, calendar: &Calendar) -> CostPlot {
     let mut days: BTreeMap<String, Vec<CachedReply>> = BTreeMap::new();
     for row in found.replies.iter().filter(|row| row.reply.time.is_some()) {
-        let day = billed::day(&row.reply, calendar);
+        let day = bill::day(&row.reply, calendar);
         days.entry(day).or_default().push(row.clone());
     }
-    let all = billed::between(days.keys().map(String::as_str));
+    let all = bill::between(days.keys().map(String::as_str));
     let bar = |day: String| {
         let rows = days.get(&day).map_or(&[][..], Vec::as_slice);
         PlotBar {
@@ -149,8 +149,8 @@ fn kind(row: &CachedReply) -> String {
     match &row.cause {
         Some(MissCause::Said { said, .. }) => format!("provider: {}", said.reason),
         Some(cause @ MissCause::Changed { verb, .. }) => {
-            format!("{}: {verb}", billed::kind(cause.kind()))
+            format!("{}: {verb}", bill::kind(cause.kind()))
         }
-        cause => billed::kind(cause.as_ref().map_or("", MissCause::kind)).to_owned(),
+        cause => bill::kind(cause.as_ref().map_or("", MissCause::kind)).to_owned(),
     }
 }

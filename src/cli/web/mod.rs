@@ -91,9 +91,9 @@ pub struct Door {
 impl Door {
     /// The way to a site that listens on this port. It leads to the page `target`, as it is seen from the first one.
     pub fn of(site: Site, port: u16, target: String) -> Result<Self> {
-        let token = super::private::random_name::<16>()?;
+        let token = super::machine::private::random_name::<16>()?;
         let guard = Guard { port, token };
-        let entry = Entry::new(&super::private::random_name::<16>()?, target);
+        let entry = Entry::new(&super::machine::private::random_name::<16>()?, target);
         Ok(Self { site, guard, entry })
     }
 

@@ -20,7 +20,8 @@ use super::folder::Folder;
 use super::list::{count, days, trees};
 use super::listing::{Kind, Row, rows};
 use super::{Site, message_anchor, tend};
-use crate::cli::{App, Failure, Result, leaks, progress};
+use crate::cli::drawing::leaks;
+use crate::cli::{App, Failure, Result, progress};
 
 /// The list of conversations.
 const INDEX: &str = "index.html";

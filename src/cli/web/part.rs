@@ -21,7 +21,7 @@ use super::choices::rev_of;
 use super::curve::Curve;
 use super::site::Opened;
 use super::{Asked, Site, message_anchor, segment, session_address};
-use crate::cli::prices::{cost_of, prices};
+use crate::cli::drawing::prices::{cost_of, prices};
 use crate::cli::{Failure, Result};
 
 /// How much stands on a page.

@@ -7,7 +7,8 @@ use tract::repo::{OperationEntry, Repo};
 use tract::store::ReflogRow;
 
 use super::{Answer, Asked, Site};
-use crate::cli::{Failure, Result, position};
+use crate::cli::drawing::position;
+use crate::cli::{Failure, Result};
 
 /// How many operations stand on a page, where nobody says.
 const OPERATIONS: usize = 50;

@@ -4,7 +4,8 @@ use tract::repo::Repo;
 
 use super::Site;
 use super::ledger::state_of;
-use crate::cli::{App, Result, prices};
+use crate::cli::drawing::prices;
+use crate::cli::{App, Result};
 
 /// Works out what is wanted, until the server ends. That something fails is told to whoever asks for it.
 pub fn tend(site: &Site) {

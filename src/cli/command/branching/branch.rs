@@ -10,8 +10,9 @@ use tract::model::{Head, RefName, call};
 use tract::render::{Calendar, Label, Line, columns, plural, table, tokens};
 use tract::repo::{BranchRow, CopyOf, On, Repo};
 
-use crate::cli::position::{self, place};
-use crate::cli::{App, Result, listing};
+use crate::cli::drawing::listing;
+use crate::cli::drawing::position::{self, place};
+use crate::cli::{App, Result};
 
 /// How little room a name gets.
 const LEAST_NAME_COLS: usize = 24;

@@ -9,8 +9,9 @@ use tract::deeds::{At, Deed, MergeOutcome, MergeParams};
 use tract::model::Message;
 use tract::rewrite::MergeSummary;
 
-use crate::cli::summariser::{self, Summariser, TIMEOUT_SECONDS};
-use crate::cli::{App, Result, merging, outcome};
+use crate::cli::drawing::{merge, outcome};
+use crate::cli::machine::summariser::{self, Summariser, TIMEOUT_SECONDS};
+use crate::cli::{App, Result};
 
 /// Bring another branch into this one
 ///
@@ -94,5 +95,5 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui
             .notice("with the last answer in place of the summary, which nothing has made yet");
     }
-    merging::tell(&made, &name, deed.dry_run, &repo, app)
+    merge::tell(&made, &name, deed.dry_run, &repo, app)
 }

@@ -6,7 +6,7 @@ use tract::render::{Label, Line, grouped, plural, signed, table, tokens};
 use tract::repo::Repo;
 use tract::rewrite::{RebaseFate, RebaseStep, Rebased};
 
-use crate::cli::position::place;
+use crate::cli::drawing::position::place;
 use crate::cli::{App, Exit, Failure, Result};
 
 pub use tract::deeds::RebaseParams as Args;

@@ -3,7 +3,8 @@
 use tract::deeds::{At, Deed};
 use tract::render::plural;
 
-use crate::cli::{App, Result, merging};
+use crate::cli::drawing::merge;
+use crate::cli::{App, Result};
 
 pub use tract::deeds::ResolveParams as Args;
 
@@ -11,7 +12,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on, line) = (app.repo()?, app.on()?, args.line());
     let left = args.carry_out(&At::new(&repo, on.clone(), app), app.call(&on, &line))?;
     if args.revs.is_empty() {
-        return merging::list(&left, app);
+        return merge::list(&left, app);
     }
     let word = if args.theirs { "theirs" } else { "ours" };
     let settled = plural(args.revs.len() as u64, "message");

@@ -4,7 +4,7 @@ use tract::deeds::{At, Deed, Still, TagParams};
 use tract::render::{Label, table};
 use tract::repo::TagRow;
 
-use crate::cli::position::{self, place};
+use crate::cli::drawing::position::{self, place};
 use crate::cli::{App, Result};
 
 /// List, make or delete tags

@@ -13,10 +13,12 @@ use tract::rewrite::bisect::{BisectStep, Bisection, Judged, SearchHow};
 
 use crate::cli::bisecting::by_hand::Session;
 use crate::cli::bisecting::{BRANCH, Conclusion, left, resolve, tip};
-use crate::cli::judge::{self, Judge, Ruling};
-use crate::cli::pause::Pause;
+use crate::cli::drawing::leaks;
+use crate::cli::machine::input;
+use crate::cli::machine::judge::{self, Judge, Ruling};
+use crate::cli::machine::pause::Pause;
 use crate::cli::running::client::{Client, prompt_at};
-use crate::cli::{App, Failure, Result, Typed, duration, input, leaks};
+use crate::cli::{App, Failure, Result, Typed, duration};
 
 /// Find the message that makes it go wrong
 ///

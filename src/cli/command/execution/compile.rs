@@ -8,7 +8,9 @@ use tract::deeds::{At, CompileParams, CompiledRequest, MeantRequest};
 use tract::render::escape;
 use tract::repo::Repo;
 
-use crate::cli::{App, Result, named, private, sent};
+use crate::cli::drawing::sent;
+use crate::cli::machine::{paths, private};
+use crate::cli::{App, Result};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -29,7 +31,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         let made = meant.make(&repo, None)?;
         return made.verified.map_or(Ok(()), |it| sent::verify(&it, app));
     }
-    let made = match named::written(args.output.as_deref()) {
+    let made = match paths::written(args.output.as_deref()) {
         Some(path) => {
             let path = app.path(path)?;
             let made = private::write(&path, args.force, |out| write(meant, &repo, out))?;

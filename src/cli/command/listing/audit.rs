@@ -12,8 +12,9 @@ use tract::model::quote::{folded, headed};
 use tract::render::{Label, Line, grouped, plural, shell_word, table};
 use tract::repo::Repo;
 
-use crate::cli::summariser::{self, TIMEOUT_SECONDS};
-use crate::cli::{App, Failure, Result, exec};
+use crate::cli::machine::exec;
+use crate::cli::machine::summariser::{self, TIMEOUT_SECONDS};
+use crate::cli::{App, Failure, Result};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -4,7 +4,7 @@ use tract::deeds::{At, BlameAnswer, BlamedLine, BlamedMessage, Method, Still};
 use tract::model::Millis;
 use tract::render::{Calendar, Label, Line, table};
 
-use crate::cli::blamed::{facts, session_name, short, who};
+use crate::cli::drawing::origin::{facts, session_name, short, who};
 use crate::cli::{App, Result};
 
 pub use tract::deeds::BlameParams as Args;

@@ -11,8 +11,8 @@ use tract::query::{StatedCost, bills};
 use tract::render::{Label, Line, grouped, plural, rounded, row, table};
 use tract::repo::Repo;
 
-use crate::cli::billed::{NOBODY, SessionNames};
-use crate::cli::prices::{cost_of, money, period, place, prices, spent, untiered};
+use crate::cli::drawing::bill::{NOBODY, SessionNames};
+use crate::cli::drawing::prices::{cost_of, money, period, place, prices, spent, untiered};
 use crate::cli::{App, Failure, Result};
 
 pub use tract::deeds::CostParams as Args;

@@ -4,7 +4,8 @@ use tract::deeds::{At, DiffParams};
 use tract::diff::DiffOptions;
 use tract::render::diff::{self, Form, Frame, Kept, Show};
 
-use crate::cli::{App, Exit, Failure, Result, sent_difference};
+use crate::cli::drawing::sent_difference;
+use crate::cli::{App, Exit, Failure, Result};
 
 /// Compare what a model would be sent at two commits
 ///

@@ -11,7 +11,8 @@ use tract::query::{FindProgress, Found, HiddenBy, Neighbour, TakenBack};
 use tract::render::{Calendar, Label, Line, excerpt, grouped, plural, row, shell_word, table};
 use tract::repo::{On, Repo};
 
-use crate::cli::{App, Exit, Failure, Result, Ui, listing, progress, tool_sessions};
+use crate::cli::drawing::listing;
+use crate::cli::{App, Exit, Failure, Result, Ui, progress, tool_sessions};
 
 /// Search all messages, hidden ones too
 ///

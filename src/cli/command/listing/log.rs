@@ -12,10 +12,9 @@ use tract::render::{Calendar, Label, Line, part, signed, tokens};
 use tract::repo::Repo;
 
 use crate::cli::conversation::OUTPUT_LINES;
-use crate::cli::listing::Drawn;
-use crate::cli::{
-    App, Exit, Failure, Listing, Result, Template, Ui, file_edits, graph, listing, sent,
-};
+use crate::cli::drawing::listing::Drawn;
+use crate::cli::drawing::{file_edits, graph, listing, sent};
+use crate::cli::{App, Exit, Failure, Listing, Result, Template, Ui};
 
 /// List commits, newest first
 ///

@@ -6,7 +6,8 @@ use tract::render::{Label, Line, columns, table};
 use tract::repo::{OperationEntry, ReflogEntry, Repo};
 use tract::store::OperationRow;
 
-use crate::cli::{App, Result, position};
+use crate::cli::drawing::position;
+use crate::cli::{App, Result};
 
 pub use tract::deeds::ReflogParams as Args;
 

@@ -9,7 +9,8 @@ use tract::render::chat::Chat;
 use tract::render::{Label, Line, bytes, grouped, part, plural, signed, tokens};
 use tract::repo::Repo;
 
-use crate::cli::{App, Result, Ui, listing, outcome, position, prices};
+use crate::cli::drawing::{listing, outcome, position, prices};
+use crate::cli::{App, Result, Ui};
 
 /// Show one commit in full, or a range
 ///

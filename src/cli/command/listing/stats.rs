@@ -6,7 +6,7 @@ use tract::deeds::{At, Method, StatsAnswer, StatsBy, StatsEdit, StatsRow};
 use tract::model::Millis;
 use tract::render::{Label, Line, grouped, percent, plural, rounded, stretch, table};
 
-use crate::cli::billed::{NOBODY, SessionNames};
+use crate::cli::drawing::bill::{NOBODY, SessionNames};
 use crate::cli::{App, Result};
 
 pub use tract::deeds::StatsParams as Args;

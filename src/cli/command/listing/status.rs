@@ -14,9 +14,10 @@ use tract::render::{Calendar, Label, Line, grouped, percent, plural, rounded, ro
 use tract::repo::Repo;
 
 use crate::cli::bisecting::by_hand;
-use crate::cli::prices::{period, place, spent};
+use crate::cli::drawing::prices::{period, place, spent};
+use crate::cli::drawing::{cache, listing, outcome, unreadable};
 use crate::cli::watching::lock;
-use crate::cli::{App, Listing, Result, Ui, cache, guarded, listing, outcome, unreadable};
+use crate::cli::{App, Listing, Result, Ui, guarded};
 
 pub use tract::deeds::StatusParams as Args;
 

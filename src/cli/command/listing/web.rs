@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use crate::cli::drawing::leaks;
 use crate::cli::web::{self, Door, Site};
-use crate::cli::{App, Failure, Result, leaks};
+use crate::cli::{App, Failure, Result};
 
 /// Look at everything in a browser
 ///

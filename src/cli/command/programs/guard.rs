@@ -17,9 +17,9 @@ use tract::render::{Line, grouped, plural};
 use tract::repo::On;
 
 use crate::cli::door::{Surroundings, Watch, Worker};
-use crate::cli::hook::Hook;
+use crate::cli::drawing::prices::{period, place, spent};
+use crate::cli::machine::hook::Hook;
 use crate::cli::mcp::{self, Asking, Withheld};
-use crate::cli::prices::{period, place, spent};
 use crate::cli::{App, Failure, Result, guarded};
 
 /// Say what a compaction must not lose, and give back what it lost

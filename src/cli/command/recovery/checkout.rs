@@ -5,7 +5,7 @@ use tract::model::Head;
 use tract::render::{Label, Line};
 use tract::repo::On;
 
-use crate::cli::position::{self, place};
+use crate::cli::drawing::position::{self, place};
 use crate::cli::{App, Failure, Result};
 
 pub use tract::deeds::CheckoutParams as Args;

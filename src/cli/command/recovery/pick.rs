@@ -5,7 +5,8 @@ use tract::model::Operation;
 use tract::render::plural;
 use tract::rewrite::Pickable;
 
-use crate::cli::{App, Result, outcome};
+use crate::cli::drawing::outcome;
+use crate::cli::{App, Result};
 
 pub use tract::deeds::PickParams as Args;
 

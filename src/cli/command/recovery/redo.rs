@@ -1,6 +1,7 @@
 //! `tract redo`: takes an undo back.
 
-use crate::cli::{App, Result, position};
+use crate::cli::drawing::position;
+use crate::cli::{App, Result};
 
 pub use tract::deeds::RedoParams as Args;
 

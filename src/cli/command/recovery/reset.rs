@@ -6,7 +6,7 @@ use tract::hash::CommitHash;
 use tract::render::{Label, Line, plural};
 use tract::repo::{Repo, Reset, ResetMode};
 
-use crate::cli::position::{self, place};
+use crate::cli::drawing::position::{self, place};
 use crate::cli::{App, Result, trace};
 
 pub use tract::deeds::ResetParams as Args;

@@ -4,7 +4,8 @@ use tract::deeds::{At, Deed, Still};
 use tract::render::plural;
 use tract::rewrite::Surgery;
 
-use crate::cli::{App, Result, outcome};
+use crate::cli::drawing::outcome;
+use crate::cli::{App, Result};
 
 pub use tract::deeds::RestoreParams as Args;
 

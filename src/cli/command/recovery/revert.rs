@@ -2,7 +2,8 @@
 
 use tract::deeds::{At, Deed, Still};
 
-use crate::cli::{App, Result, outcome};
+use crate::cli::drawing::outcome;
+use crate::cli::{App, Result};
 
 pub use tract::deeds::RevertParams as Args;
 

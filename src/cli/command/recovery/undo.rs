@@ -4,7 +4,8 @@ use tract::deeds::{UndoOutcome, Undone};
 use tract::render::{Label, Line, plural, table};
 use tract::repo::{OperationEntry, UndoneTo};
 
-use crate::cli::{App, Result, position};
+use crate::cli::drawing::position;
+use crate::cli::{App, Result};
 
 pub use tract::deeds::UndoParams as Args;
 

@@ -5,7 +5,8 @@ use tract::render::plural;
 use tract::repo::{Call, Repo};
 use tract::rewrite::Clear;
 
-use crate::cli::{App, Failure, Result, erased, outcome};
+use crate::cli::drawing::{erasure, outcome};
+use crate::cli::{App, Failure, Result};
 
 pub use tract::deeds::ClearParams as Args;
 
@@ -43,5 +44,5 @@ fn purge(repo: &Repo, call: Call<'_>, app: &mut App) -> Result<()> {
     let purged = repo.purge(call).map_err(|error| {
         Failure::from(error).with_hint("nothing is erased yet: tract clear --purge --force")
     })?;
-    erased::tell(&purged, repo, app)
+    erasure::tell(&purged, repo, app)
 }

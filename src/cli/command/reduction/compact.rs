@@ -8,8 +8,10 @@ use tract::compile::Provider;
 use tract::deeds::{CompactParams, Deed};
 use tract::rewrite::Compact;
 
-use crate::cli::summariser::{self, Summariser, TIMEOUT_SECONDS};
-use crate::cli::{App, Failure, Result, input, outcome};
+use crate::cli::drawing::outcome;
+use crate::cli::machine::input;
+use crate::cli::machine::summariser::{self, Summariser, TIMEOUT_SECONDS};
+use crate::cli::{App, Failure, Result};
 
 /// Replace a span of messages with a summary
 ///

@@ -5,7 +5,8 @@ use tract::render::plural;
 use tract::repo::Named;
 use tract::rewrite::SurgeryOptions;
 
-use crate::cli::{App, Result, outcome};
+use crate::cli::drawing::outcome;
+use crate::cli::{App, Result};
 
 pub use tract::deeds::DropParams as Args;
 

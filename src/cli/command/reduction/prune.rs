@@ -7,7 +7,8 @@ use tract::render::{Share, grouped, plural};
 use tract::repo::{Call, Repo};
 use tract::rewrite::{Limits, Plan, Prune, Reach, Surgery, SurgeryOptions, Truncate};
 
-use crate::cli::{App, Result, outcome};
+use crate::cli::drawing::outcome;
+use crate::cli::{App, Result};
 
 pub use tract::deeds::PruneParams as Args;
 

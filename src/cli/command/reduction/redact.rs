@@ -3,7 +3,8 @@
 use tract::deeds::{At, Deed};
 use tract::render::{counted_secrets, plural};
 
-use crate::cli::{App, Result, outcome};
+use crate::cli::drawing::outcome;
+use crate::cli::{App, Result};
 
 pub use tract::deeds::RedactParams as Args;
 

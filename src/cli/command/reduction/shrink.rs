@@ -5,7 +5,8 @@ use tract::deeds::{Deed, usual_prune};
 use tract::render::{grouped, plural};
 use tract::rewrite::{Plan, Reach, Surgery, Truncate};
 
-use crate::cli::{App, Failure, Result, failure, outcome};
+use crate::cli::drawing::outcome;
+use crate::cli::{App, Failure, Result, failure};
 
 pub use tract::deeds::ShrinkParams as Args;
 

@@ -6,7 +6,8 @@ use tract::query::ProviderSays;
 use tract::render::grouped;
 use tract::rewrite::{Plan, Reach, Truncate};
 
-use crate::cli::{App, Failure, Result, failure, outcome};
+use crate::cli::drawing::outcome;
+use crate::cli::{App, Failure, Result, failure};
 
 pub use tract::deeds::TruncateParams as Args;
 

@@ -5,7 +5,9 @@ use std::io::Write;
 use tract::deeds::{At, DatasetParams, MadeDataset};
 use tract::render::plural;
 
-use crate::cli::{App, Result, leaks, named};
+use crate::cli::drawing::leaks;
+use crate::cli::machine::paths;
+use crate::cli::{App, Result};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -23,7 +25,7 @@ pub struct Args {
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on, deed) = (app.repo()?, app.on()?, &args.deed);
     let at = At::new(&repo, on, app);
-    let made = match named::written(deed.output.as_deref()) {
+    let made = match paths::written(deed.output.as_deref()) {
         Some(path) => {
             let path = app.path(path)?;
             let made = deed.write(&at, &path)?;

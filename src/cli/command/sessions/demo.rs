@@ -9,7 +9,8 @@ use tract::query::LogOptions;
 use tract::render::{Label, Line, shell_words};
 use tract::repo::On;
 
-use crate::cli::{App, Cli, Failure, Result, command, private};
+use crate::cli::machine::private;
+use crate::cli::{App, Cli, Failure, Result, command};
 
 /// Try tract on a bundled session
 ///

@@ -9,7 +9,9 @@ use tract::deeds::{At, ExportParams, guard};
 use tract::ingest::{Scope, export};
 use tract::render::{grouped, plural};
 
-use crate::cli::{App, Result, leaks, named, private};
+use crate::cli::drawing::leaks;
+use crate::cli::machine::{paths, private};
+use crate::cli::{App, Result};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -37,7 +39,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let commit = deed.commit(&at)?;
     let secrets = deed.finder(&at, &commit)?;
     let leaving = deed.leaving(&secrets);
-    let output = named::written(args.output.as_deref())
+    let output = paths::written(args.output.as_deref())
         .map(|path| app.path(path))
         .transpose()?;
     if let Some(form) = deed.page(&at, &commit, output.as_deref())? {

@@ -20,10 +20,11 @@ use tract::model::{Millis, RefName};
 use tract::render::{Label, grouped, plural};
 use tract::repo::{On, Repo};
 
+use crate::cli::drawing::{import, position, unreadable};
 use crate::cli::failure::known_formats;
-use crate::cli::hook::Hook;
-use crate::cli::named::{self, Spool};
-use crate::cli::{App, Exit, Failure, imported, position, progress, tool_sessions, unreadable};
+use crate::cli::machine::hook::Hook;
+use crate::cli::machine::paths::{self, Spool};
+use crate::cli::{App, Exit, Failure, progress, tool_sessions};
 
 #[derive(Debug, clap::Args)]
 #[command(about = ABOUT, long_about = long_about(), after_help = "\
@@ -163,9 +164,9 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     let named: HashSet<&Path> = files.iter().map(PathBuf::as_path).collect();
     let is_kin = |file: &Path| !named.contains(file);
     if !reports.is_empty() {
-        imported::tell_all(&repo, &reports, (args.verbose, &is_kin), app)?;
+        import::tell_all(&repo, &reports, (args.verbose, &is_kin), app)?;
         if args.deed.branch.is_some() {
-            imported::tell_branch(&repo, &reports, app)?;
+            import::tell_branch(&repo, &reports, app)?;
         }
     }
     if unchanged > 0 {
@@ -186,7 +187,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
             append(&repo, report, onto, app)?;
         }
     }
-    imported::head_moved(&repo, &before, app)?;
+    import::head_moved(&repo, &before, app)?;
     match worst {
         Some(exit) => Err(Failure::Quiet(exit)),
         None => Ok(()),
@@ -214,7 +215,7 @@ fn foretell(files: &[PathBuf], spools: &Spools, args: &Args, app: &mut App) -> R
         ..args.deed.clone()
     };
     let told = deed.call(&mut At::new(&repo, On::Head, app))?;
-    imported::foretell(&told, args.verbose, app)?;
+    import::foretell(&told, args.verbose, app)?;
     for problem in &told.problems {
         app.ui
             .complain(Label::Warning.of("problem:") + " " + problem.as_str());
@@ -477,7 +478,7 @@ fn strict(files: &[PathBuf], spools: &Spools, args: &Args, app: &mut App) -> Res
                 let error = spools.renamed(error);
                 if let Error::StrictImport { path, first, .. } = &error {
                     for (line, reason) in first {
-                        imported::problem(path, *line, reason, app);
+                        import::problem(path, *line, reason, app);
                     }
                 }
                 return Err(error.into());
@@ -507,7 +508,7 @@ impl Spools {
     /// What went wrong, by the name of the pipe and not of where it is kept meanwhile.
     fn renamed(&self, error: Error) -> Error {
         self.0.iter().fold(error, |error, (_, spool)| {
-            named::renamed(error, &spool.file, &spool.name)
+            paths::renamed(error, &spool.file, &spool.name)
         })
     }
 
@@ -598,7 +599,7 @@ impl Passed {
 fn gather(args: &Args, app: &App) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for typed in &args.deed.paths {
-        if typed == Path::new(named::STDIN) {
+        if typed == Path::new(paths::STDIN) {
             if app.ui.input_is_terminal() {
                 let failure = Failure::usage("- is standard input, and that is a terminal");
                 return Err(failure.with_hint("cat FILE | tract import -"));

@@ -4,11 +4,12 @@ use tract::Error;
 use tract::formats::{Format, registry};
 use tract::ingest::{RecordRequest, Recorder};
 
-use crate::cli::incoming::Incoming;
+use crate::cli::drawing::import;
 use crate::cli::live::Live;
-use crate::cli::pause::Pause;
+use crate::cli::machine::incoming::Incoming;
+use crate::cli::machine::pause::Pause;
 use crate::cli::recording::{Opening, Recording, verdict};
-use crate::cli::{App, Failure, Result, Typed, imported};
+use crate::cli::{App, Failure, Result, Typed};
 
 /// Record a stream of events from standard input as it arrives
 ///
@@ -91,8 +92,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     }
     let problems = match recorder.report() {
         Some(report) => {
-            let problems = imported::recorded(&repo, report, recorder.new_commits(), app)?;
-            imported::head_moved(&repo, &before, app)?;
+            let problems = import::recorded(&repo, report, recorder.new_commits(), app)?;
+            import::head_moved(&repo, &before, app)?;
             problems
         }
         None => {

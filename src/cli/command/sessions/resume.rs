@@ -11,8 +11,9 @@ use tract::model::tokens::context_total;
 use tract::render::{Label, plural, shell_word, tokens};
 use tract::repo::Repo;
 
+use crate::cli::drawing::cache;
 use crate::cli::failure;
-use crate::cli::{App, Failure, Result, cache};
+use crate::cli::{App, Failure, Result};
 
 #[derive(Debug, clap::Args)]
 #[command(about = ABOUT, long_about = long_about(), after_help = "\

@@ -12,8 +12,9 @@ use tract::render::{Label, Line, grouped, listed, plural};
 use tract::repo::Repo;
 
 use crate::cli::failure::Exit;
-use crate::cli::signature::Signed;
-use crate::cli::{App, Failure, Result, input, named, private, signature};
+use crate::cli::machine::signature::Signed;
+use crate::cli::machine::{input, paths, private, signature};
+use crate::cli::{App, Failure, Result};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -51,7 +52,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         Some(key) => text = signature::sign(&text, key)?,
         None => app.ui.hint("not signed: --key ~/.ssh/id_ed25519 signs it"),
     }
-    match named::written(args.output.as_deref()) {
+    match paths::written(args.output.as_deref()) {
         None => app.ui.write_json(&text)?,
         Some(file) => {
             let path = app.path(file)?;

@@ -3,7 +3,8 @@
 use tract::deeds::{At, BundleParams};
 use tract::render::{Label, Line, plural};
 
-use crate::cli::{App, Result, leaks};
+use crate::cli::drawing::leaks;
+use crate::cli::{App, Result};
 
 /// Write commits to one file, for another repository
 ///

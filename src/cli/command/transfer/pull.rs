@@ -4,8 +4,9 @@ use tract::deeds::{At, MergeOutcome, merge_what_came};
 use tract::render::{plural, shell_word};
 use tract::sync::Parted;
 
+use crate::cli::drawing::{merge, outcome};
 use crate::cli::peer::fetched;
-use crate::cli::{App, Failure, Result, merging, outcome};
+use crate::cli::{App, Failure, Result};
 
 pub use tract::deeds::PullParams as Args;
 
@@ -49,5 +50,5 @@ fn merge(parted: &Parted, no_verify: bool, app: &mut App) -> Result<()> {
     let surgery = outcome::options(app, &repo, false)?;
     let done = merge_what_came(parted, &At::new(&repo, on, app), no_verify, surgery);
     let MergeOutcome { made, name } = done?;
-    merging::tell(&made, &name, false, &repo, app)
+    merge::tell(&made, &name, false, &repo, app)
 }

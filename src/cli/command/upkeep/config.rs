@@ -9,8 +9,8 @@ use tract::query::StaticModel;
 use tract::render::Line;
 use tract::repo::{AUTHOR_NAME, Config, On};
 
-use crate::cli::pager::CORE_PAGER;
-use crate::cli::user_config::{
+use crate::cli::machine::pager::CORE_PAGER;
+use crate::cli::machine::user_config::{
     ALLOW, PLACES, RECALL_MODEL, RECALL_WHERE, SECRETS_ALLOW, SECRETS_RESUME, SOURCES, UserConfig,
 };
 use crate::cli::{App, Failure, Result};

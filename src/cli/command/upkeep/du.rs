@@ -6,7 +6,8 @@ use tract::render::{Label, Line, bytes, grouped, percent, plural, table};
 use tract::repo::FolderEntry;
 use tract::upkeep::{Heap, NamedRoom, Needed, SessionRoom};
 
-use crate::cli::{App, Result, Ui, listing};
+use crate::cli::drawing::listing;
+use crate::cli::{App, Result, Ui};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -6,8 +6,9 @@ use tract::render::{Label, Line, plural};
 use tract::repo::On;
 use tract::upkeep::{Fsck, SetAside};
 
+use crate::cli::drawing::listing;
 use crate::cli::failure::{Exit, sentence};
-use crate::cli::{App, Failure, Result, listing, progress};
+use crate::cli::{App, Failure, Result, progress};
 
 pub use tract::deeds::FsckParams as Args;
 

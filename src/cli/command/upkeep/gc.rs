@@ -5,7 +5,8 @@ use tract::render::{bytes, listed, plural};
 use tract::repo::{FolderEntry, On};
 use tract::upkeep::{Collected, GcStep, Unfinished};
 
-use crate::cli::{App, Result, progress, retained};
+use crate::cli::drawing::retention;
+use crate::cli::{App, Result, progress};
 
 pub use tract::deeds::GcParams as Args;
 
@@ -28,13 +29,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let lets_go = let_go.as_ref().is_some_and(|gone| !gone.is_empty());
     if args.dry_run {
         if let Some(gone) = &let_go {
-            retained::list(gone, &repo, app)?;
+            retention::list(gone, &repo, app)?;
         }
         tell(&done, ["Would take out", "Would forget"], lets_go, app)?;
         tell_killed(&done.killed_backups, "Would delete", app);
         return Ok(());
     }
-    retained::tell(let_go.as_deref().unwrap_or_default(), app);
+    retention::tell(let_go.as_deref().unwrap_or_default(), app);
     tell(&done, ["Took out", "Forgot"], lets_go, app)?;
     let (before, after) = done.size_bytes;
     if after < before {
@@ -79,7 +80,7 @@ fn tell(done: &Collected, [took, forgot]: [&str; 2], lets_go: bool, app: &mut Ap
     }
     if done.is_nothing() {
         if lets_go {
-            app.ui.hint(retained::LATER);
+            app.ui.hint(retention::LATER);
         } else {
             app.ui.status("Nothing to delete");
         }

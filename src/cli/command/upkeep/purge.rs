@@ -4,7 +4,8 @@ use tract::deeds::{At, PurgeOutcome, counted};
 use tract::render::{Label, Line, plural};
 use tract::upkeep::{Erasure, Purged};
 
-use crate::cli::{App, Result, erased};
+use crate::cli::drawing::erasure;
+use crate::cli::{App, Result};
 
 pub use tract::deeds::PurgeParams as Args;
 
@@ -14,13 +15,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let names = match &done {
         PurgeOutcome::Would(erasure) if !erasure.is_nothing() => return list(erasure, app),
         PurgeOutcome::Done(purged) if !is_nothing(purged) => {
-            return erased::tell(purged, &repo, app);
+            return erasure::tell(purged, &repo, app);
         }
         PurgeOutcome::Would(erasure) => &erasure.names,
         PurgeOutcome::Done(purged) => &purged.names,
     };
     app.ui.status("Nothing to erase");
-    erased::names(names, &mut app.ui);
+    erasure::names(names, &mut app.ui);
     Ok(())
 }
 

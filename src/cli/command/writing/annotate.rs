@@ -4,7 +4,8 @@ use tract::deeds::{At, Deed, Still};
 use tract::model::Priority;
 use tract::render::plural;
 
-use crate::cli::{App, Result, outcome};
+use crate::cli::drawing::outcome;
+use crate::cli::{App, Result};
 
 pub use tract::deeds::AnnotateParams as Args;
 

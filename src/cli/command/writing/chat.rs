@@ -7,7 +7,7 @@ use tract::compile::{Provider, RequestOptions};
 
 use crate::cli::answer::{self, Answer};
 use crate::cli::live::Live;
-use crate::cli::pause::Pause;
+use crate::cli::machine::pause::Pause;
 use crate::cli::talk::Talk;
 use crate::cli::{App, Failure, Result, Typed, interactive};
 

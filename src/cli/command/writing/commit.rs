@@ -11,7 +11,9 @@ use tract::repo::Committed;
 use tract::{Error, formats};
 
 use crate::cli::budgeted::{self, Held};
-use crate::cli::{App, Failure, Result, input, named, position};
+use crate::cli::drawing::position;
+use crate::cli::machine::{input, paths};
+use crate::cli::{App, Failure, Result};
 
 /// Append one message, or replace one
 ///
@@ -171,7 +173,7 @@ fn messages(
         Some(Provided::File(file)) => {
             let path = Path::new(file);
             let text = input::read(app, path).map_err(|failure| not_typed(path, failure))?;
-            return Ok(vec![provider_message(&named::name(path), &text)?]);
+            return Ok(vec![provider_message(&paths::name(path), &text)?]);
         }
         Some(json) => return Ok(vec![provider_message("--json", json.text()?)?]),
         None => {}
@@ -219,7 +221,7 @@ fn lines(files: &[Provided], app: &App) -> Result<(Vec<String>, Vec<String>)> {
             continue;
         };
         let path = Path::new(file);
-        let (text, name, before) = (input::read(app, path)?, named::name(path), texts.len());
+        let (text, name, before) = (input::read(app, path)?, paths::name(path), texts.len());
         for (line, number) in text.lines().zip(1..) {
             if !line.trim().is_empty() {
                 places.push(format!("{name}:{number}"));
@@ -278,7 +280,7 @@ fn tools(tools: Provided, app: &App) -> Result<Provided> {
     let list = serde_json::from_str::<Vec<serde_json::Value>>(&text);
     list.map_err(|error| {
         let why = formats::json_error("no JSON array", &error, 0);
-        Error::input(named::name(path), why)
+        Error::input(paths::name(path), why)
     })?;
     Ok(Provided::Json(RawJson::of(text.trim().to_owned())))
 }

@@ -6,9 +6,9 @@ use tract::model::price::Prices;
 use tract::render::{Calendar, Label, Line, plot, plural, rounded, table};
 
 use super::Args;
-use crate::cli::billed::{cause, kind, lacking, session};
-use crate::cli::listing::ROOMY;
-use crate::cli::prices::{money, untiered};
+use crate::cli::drawing::bill::{cause, kind, lacking, session};
+use crate::cli::drawing::listing::ROOMY;
+use crate::cli::drawing::prices::{money, untiered};
 use crate::cli::{App, Result};
 
 /// The columns that are aligned to the right.

@@ -7,7 +7,8 @@ use tract::query::{Bill, ProviderSays, Status};
 use tract::render::plural;
 use tract::repo::Repo;
 
-use crate::cli::{App, Result, prices};
+use crate::cli::drawing::prices;
+use crate::cli::{App, Result};
 
 /// The columns of the names.
 const NAME_COLS: usize = 17;

@@ -5,7 +5,8 @@ use tract::query::{ProviderSays, Status, shape_sent};
 use tract::render::{grouped, plural, tokens};
 use tract::repo::Repo;
 
-use crate::cli::{Result, Ui, outcome};
+use crate::cli::drawing::outcome;
+use crate::cli::{Result, Ui};
 
 /// The columns of the names.
 const NAME_COLS: usize = 17;

@@ -4,7 +4,8 @@ use tract::render::{Label, Line, plural, table};
 use tract::repo::{On, Repo};
 use tract::rewrite::{Merge, MergeConflict, Merged};
 
-use super::{App, Failure, Result, outcome, position};
+use crate::cli::drawing::{outcome, position};
+use crate::cli::{App, Failure, Result};
 
 /// How many conflicts, and changes that were left out, are listed.
 const LINES: usize = 20;

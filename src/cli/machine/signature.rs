@@ -9,9 +9,9 @@ use std::process::{Command, Stdio};
 
 use tract::Error;
 
-use super::failure::Exit;
-use super::private::{self, Scratch};
-use super::{Failure, Result};
+use crate::cli::failure::Exit;
+use crate::cli::machine::private::{self, Scratch};
+use crate::cli::{Failure, Result};
 
 /// What a signature is for, so that one for something else is none.
 const NAMESPACE: &str = "tract-attest";

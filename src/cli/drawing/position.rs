@@ -7,7 +7,7 @@ use tract::render::{Label, Line, grouped, plural};
 use tract::repo::{On, OpenCall, OperationEntry, Repo, same_command};
 use tract::store::{OperationRow, ReflogRow};
 
-use super::{App, Failure, Result};
+use crate::cli::{App, Failure, Result};
 
 /// The columns that a preview may take within a sentence.
 const PREVIEW: usize = 40;

@@ -11,7 +11,8 @@ use tract::render::{Label, Line, grouped, plural, row, signed, table, tokens};
 use tract::repo::{Call, On, Repo, Touched};
 use tract::rewrite::{Plan, Reach, Surgery, SurgeryOptions, Truncate};
 
-use super::{App, Result, Ui, cache, trace};
+use crate::cli::drawing::cache;
+use crate::cli::{App, Result, Ui, trace};
 
 /// How many messages of a kind a dry run lists, of the first and of the last.
 const ENDS: usize = 10;

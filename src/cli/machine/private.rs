@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Failure, Result};
+use crate::cli::{Failure, Result};
 use tract::Error;
 
 /// A name that nobody could have guessed, of so many bytes in hex.

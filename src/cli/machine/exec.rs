@@ -14,7 +14,7 @@ use signal_hook::consts::SIGINT;
 use signal_hook::low_level::unregister;
 use signal_hook::{SigId, flag};
 
-use super::shell::shell;
+use crate::cli::machine::shell::shell;
 
 /// How often a running command is looked at.
 const POLL: Duration = Duration::from_millis(10);

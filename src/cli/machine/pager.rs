@@ -1,7 +1,7 @@
 //! What shows long output page by page: `less`, or what the user prefers. None is built in.
 //!
 //! It is started at the first word of output, so that an error alone never meets it, and it is waited for before the
-//! program ends. Deliberately absent: which commands have one ([`super::command::Command::pages`]).
+//! program ends. Deliberately absent: which commands have one ([`crate::cli::command::Command::pages`]).
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -15,7 +15,7 @@ use signal_hook::consts::{SIGINT, SIGQUIT};
 use signal_hook::flag;
 use tract::render::shell_words;
 
-use super::shell::shell;
+use crate::cli::machine::shell::shell;
 
 /// The setting that says which one.
 pub const CORE_PAGER: &str = "core.pager";

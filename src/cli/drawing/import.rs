@@ -13,7 +13,8 @@ use tract::model::{Head, HideKind, RefName};
 use tract::render::{Label, Line, columns, counted_secrets, grouped, plural, table, tokens};
 use tract::repo::Repo;
 
-use crate::cli::{App, Result, listing};
+use crate::cli::drawing::listing;
+use crate::cli::{App, Result};
 
 /// Sessions of one file beyond which they are not listed one by one.
 const LISTED: usize = 5;

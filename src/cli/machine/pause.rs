@@ -13,7 +13,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::low_level::unregister;
 use signal_hook::{SigId, flag};
 
-use super::{Failure, Result};
+use crate::cli::{Failure, Result};
 
 /// From when it is made until it is dropped, signals that ask for the end are noted, not obeyed.
 pub struct Pause {

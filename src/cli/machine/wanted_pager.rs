@@ -1,7 +1,7 @@
 //! Which pager is wanted.
 
-use super::app::App;
-use super::pager::{CORE_PAGER, Pager};
+use crate::cli::app::App;
+use crate::cli::machine::pager::{CORE_PAGER, Pager};
 
 /// What is run where nobody says.
 const USUAL: &str = "less";

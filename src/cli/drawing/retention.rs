@@ -7,7 +7,8 @@ use tract::render::{Label, Line, bytes, listed, plural, table};
 use tract::repo::Repo;
 use tract::upkeep::{Heap, LetGo};
 
-use super::{App, Result, listing};
+use crate::cli::drawing::listing;
+use crate::cli::{App, Result};
 
 /// How many are named in a sentence.
 const NAMED: usize = 3;

@@ -4,7 +4,7 @@ use tract::deeds::{BlamedMessage, ProvenanceStep};
 use tract::model::{Millis, RefName, Role};
 use tract::render::{Calendar, Label, Line, plural, table};
 
-use super::listing;
+use crate::cli::drawing::listing;
 
 /// Who speaks.
 pub fn who(message: &BlamedMessage) -> Line {

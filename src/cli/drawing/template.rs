@@ -4,7 +4,8 @@ use tract::model::{Millis, Operation};
 use tract::query::LogRow;
 use tract::render::escape;
 
-use super::{Failure, Result, listing};
+use crate::cli::drawing::listing;
+use crate::cli::{Failure, Result};
 
 /// A template, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 
 use tract::Error;
 
-use super::shell::shell;
-use super::{App, Failure, Result, named, private};
+use crate::cli::machine::shell::shell;
+use crate::cli::machine::{paths, private};
+use crate::cli::{App, Failure, Result};
 
 /// The text of a file, or of standard input where the path is `-`.
 pub fn read(app: &App, path: &Path) -> Result<String> {
-    if path == Path::new(named::STDIN) {
+    if path == Path::new(paths::STDIN) {
         // Whoever writes may take any time.
         app.ui.held().let_go();
-        return named::text(std::io::stdin().lock(), &named::name(path));
+        return paths::text(std::io::stdin().lock(), &paths::name(path));
     }
-    named::text(named::open(&app.path(path)?)?, &named::name(path))
+    paths::text(paths::open(&app.path(path)?)?, &paths::name(path))
 }
 
 /// Lets the user write the text in their editor, from `old` on.

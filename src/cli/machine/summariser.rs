@@ -16,7 +16,9 @@ use tract::repo::{Call, On, Repo};
 use tract::rewrite::SurgeryOptions;
 use tract::rewrite::{Compaction, Extent, Summary, SummarySpan};
 
-use super::{App, Failure, Result, exec, outcome, progress};
+use crate::cli::drawing::outcome;
+use crate::cli::machine::exec;
+use crate::cli::{App, Failure, Result, progress};
 
 /// How long a summariser may take unless something else is said, in seconds.
 pub const TIMEOUT_SECONDS: NonZeroU64 = NonZeroU64::new(600).expect("not zero");

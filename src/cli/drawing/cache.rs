@@ -7,8 +7,8 @@ use tract::render::plural;
 use tract::repo::Repo;
 use tract::rewrite::{Size, Surgery};
 
-use super::prices::{money, prices};
-use super::{App, Result};
+use crate::cli::drawing::prices::{money, prices};
+use crate::cli::{App, Result};
 
 /// `50 s`, `7 min`, `3 h`, `2 days`.
 pub fn duration(millis: i64) -> String {

@@ -6,7 +6,7 @@ use tract::ingest;
 use tract::render::{Label, Line, grouped, plural};
 use tract::repo::Repo;
 
-use super::{App, Failure, Result};
+use crate::cli::{App, Failure, Result};
 
 /// How many a status names.
 const NAMED: usize = 5;

@@ -4,8 +4,8 @@ use tract::deeds::SentChanges;
 use tract::render::{Label, Line, grouped, plural};
 use tract::repo::Repo;
 
-use super::prices::{money, prices};
-use super::{App, Result};
+use crate::cli::drawing::prices::{money, prices};
+use crate::cli::{App, Result};
 
 /// The columns of the names.
 const NAME_COLS: usize = 12;

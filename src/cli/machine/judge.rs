@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use tract::rewrite::bisect::Judged;
 
-use super::exec::{Agent, Failed, Finished};
-use super::pause::Pause;
-use super::shell::shell;
-use super::{App, Failure, Result};
+use crate::cli::machine::exec::{Agent, Failed, Finished};
+use crate::cli::machine::pause::Pause;
+use crate::cli::machine::shell::shell;
+use crate::cli::{App, Failure, Result};
 
 /// The most that a judge may print: nobody reads it.
 const PRINTED_MAX: usize = 16 << 20;

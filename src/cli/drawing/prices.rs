@@ -10,7 +10,8 @@ use tract::query::{BilledReply, Unlisted, unlisted};
 use tract::render::{Label, Line, grouped, plural};
 use tract::repo::Repo;
 
-use super::{App, Result, input};
+use crate::cli::machine::input;
+use crate::cli::{App, Result};
 
 /// The prices that are meant, and where they are from.
 pub fn prices(repo: &Repo, app: &App) -> Result<(Prices, String)> {

@@ -5,7 +5,7 @@ use tract::model::secret::{Leaving, PERSONAL, SecretCounts, Secrets};
 use tract::render::{counted_kinds, counted_secrets};
 use tract::repo::Repo;
 
-use super::{App, Result};
+use crate::cli::{App, Result};
 
 /// What is done about secrets.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]

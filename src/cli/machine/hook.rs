@@ -12,7 +12,8 @@ use tract::Error;
 use tract::deeds::unfit;
 use tract::repo::Repo;
 
-use super::{App, Failure, Result, named};
+use crate::cli::machine::paths;
+use crate::cli::{App, Failure, Result};
 
 /// How an error calls it.
 const NAME: &str = "the hook's JSON on standard input";
@@ -38,7 +39,7 @@ pub struct Hook {
 impl Hook {
     /// The one on standard input.
     pub fn read() -> Result<Self> {
-        let text = named::text(std::io::stdin().lock(), "standard input")?;
+        let text = paths::text(std::io::stdin().lock(), "standard input")?;
         let read = serde_json::from_str(&text);
         Ok(read.map_err(|error| Error::input(NAME, unfit(&error, &text)))?)
     }

@@ -6,8 +6,8 @@ use tract::render::{bytes, grouped, plural};
 use tract::repo::Repo;
 use tract::upkeep::{Purged, Unfinished};
 
-use super::peer::git;
-use super::{App, Exit, Failure, Result, Ui};
+use crate::cli::peer::git;
+use crate::cli::{App, Exit, Failure, Result, Ui};
 
 /// Says what is gone and what is not.
 pub fn tell(purged: &Purged, repo: &Repo, app: &mut App) -> Result<()> {

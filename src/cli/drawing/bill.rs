@@ -7,8 +7,8 @@ use tract::model::RefName;
 use tract::query::BilledReply;
 use tract::render::{Calendar, Label, Line, plural};
 
-use super::cache::duration;
-use super::listing;
+use crate::cli::drawing::cache::duration;
+use crate::cli::drawing::listing;
 
 /// How many days may be without replies among the others.
 const DAYS: usize = 1_100;

@@ -10,8 +10,9 @@ use std::path::PathBuf;
 use tract::Error;
 use tract::repo::AUTHOR_NAME;
 
-use super::pager::CORE_PAGER;
-use super::{Failure, Result, private};
+use crate::cli::machine::pager::CORE_PAGER;
+use crate::cli::machine::private;
+use crate::cli::{Failure, Result};
 
 /// Which repositories of others may be opened: a path, a path and `/*`, or `*`.
 pub const SAFE_DIRECTORY: &str = "safe.directory";

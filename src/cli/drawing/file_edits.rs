@@ -5,7 +5,7 @@ use tract::formats::shared::sent::short;
 use tract::model::Millis;
 use tract::render::{Calendar, Label, Line, grouped, plural, table};
 
-use super::{App, Exit, Failure, Result};
+use crate::cli::{App, Exit, Failure, Result};
 
 /// How much of a text stands in a pipe.
 const PREVIEW_COLS: usize = 80;

@@ -12,9 +12,10 @@ use std::time::Duration;
 use tract::Error;
 use tract::ingest::{database, stream_name};
 
-use super::failure::STANDARD_INPUT;
-use super::private::Scratch;
-use super::{Failure, Result, private};
+use crate::cli::failure::STANDARD_INPUT;
+use crate::cli::machine::private;
+use crate::cli::machine::private::Scratch;
+use crate::cli::{Failure, Result};
 
 /// What stands for standard input, and for standard output where a file is to be written.
 pub const STDIN: &str = "-";

@@ -5,8 +5,8 @@ use tract::formats::shared::sent::short;
 use tract::model::Millis;
 use tract::render::{Label, Line, amount, table};
 
-use super::failure::Exit;
-use super::{App, Failure, Result};
+use crate::cli::failure::Exit;
+use crate::cli::{App, Failure, Result};
 
 /// Lists requests.
 pub fn list(answer: &LogAnswer, app: &mut App) -> Result<()> {

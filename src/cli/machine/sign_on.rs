@@ -5,8 +5,8 @@ use tract::render::Calendar;
 use tract::render::calendar::Edge;
 use tract::repo::{AUTHOR_NAME, Identity, Repo};
 
-use super::app::system_time;
-use super::{App, Result};
+use crate::cli::app::system_time;
+use crate::cli::{App, Result};
 
 impl App {
     /// Says to a repository who is at work.
@@ -49,7 +49,7 @@ impl App {
     }
 
     /// What the surroundings and one's own settings say of who is at work.
-    pub(super) fn identity(&self) -> Result<Identity> {
+    pub(in crate::cli) fn identity(&self) -> Result<Identity> {
         let mut identity = self.env.worker.clone();
         if identity.author.is_none() {
             let config = self.user_config()?;
