@@ -9,8 +9,8 @@ use tract::model::Part;
 use tract::tree::{Event, Fold, Happening, Tree};
 
 use super::live::Live;
+use super::machine::byte_stream::{Came, Incoming};
 use super::machine::exec::{Agent, Failed};
-use super::machine::incoming::{Came, Incoming};
 use super::ui::Ui;
 
 /// How long it is waited at most until something else is looked after.

@@ -16,7 +16,7 @@ use tract::repo::{On, Repo};
 use tract::tree::Tree;
 
 use super::machine::exec::Failed;
-use super::{App, Failure, Result, budgeted};
+use super::{App, Failure, Result, budget};
 
 /// A conversation with a command.
 pub struct Talk<'a> {
@@ -63,7 +63,7 @@ impl Talk<'_> {
         .map_err(|fault| fault.with_hint("another prompt; this one was not sent"))?;
         let call = app.call(&self.on, &self.what);
         let options = app.committing(self.repo)?;
-        let mut held = budgeted::commit(self.repo, call, &drafts, &options, app)?;
+        let mut held = budget::commit(self.repo, call, &drafts, &options, app)?;
         // A turn goes on where the budget is not kept: that has been said.
         let _ = held.tell(self.repo, &self.on, app);
         let head = self.repo.resolve(&self.on, "HEAD")?;

@@ -18,7 +18,7 @@ use crate::model::{Message, Part, Role};
 use crate::wire::anthropic::{Block, Place, block, text_block};
 use crate::wire::json::{Object, array, push_list};
 use crate::wire::responses::in_words;
-use crate::wire::{Repair, Repairs, bridged};
+use crate::wire::{Repair, Repairs, bridge_notes};
 
 /// A request in the making. Where one voice surely ends and the other surely begins, and no call is open, nothing that follows
 /// changes what stands before, so that is written as soon as it is known. Held are the messages since then.
@@ -77,7 +77,7 @@ impl<'a> Writer<'a> {
 
     /// The next message.
     pub(super) fn add(&mut self, message: Cow<'a, Message>, repairs: &mut Repairs) {
-        let message = in_words(bridged::without(message));
+        let message = in_words(bridge_notes::without(message));
         if message.is_attached() {
             self.end_lines();
         }

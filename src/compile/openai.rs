@@ -20,7 +20,7 @@ use crate::wire::json::quoted;
 use crate::wire::name::ToolNames;
 use crate::wire::openai::{MessageWriter, result_content, tool_message};
 use crate::wire::responses::in_words;
-use crate::wire::{Repairs, attached, bridged};
+use crate::wire::{Repairs, attachments, bridge_notes};
 
 /// A request in the making. A message after which every call so far is answered cannot be changed by any later one, so it is
 /// written at once: what is held is at most one call with its results.
@@ -54,7 +54,7 @@ impl<'a> Writer<'a> {
     /// The next message.
     pub(super) fn add(&mut self, message: Cow<'a, Message>, repairs: &mut Repairs) {
         self.take_back_call();
-        let message = in_words(bridged::without(message));
+        let message = in_words(bridge_notes::without(message));
         if self.open.ends_before(&message) {
             self.write_held(repairs);
         }
@@ -166,7 +166,7 @@ impl<'a> Writer<'a> {
     fn hold(&mut self, message: Cow<'a, Message>) {
         self.open.add(&message);
         let plain = if message.is_attached() {
-            Cow::Owned(attached::plain(&message).into_owned())
+            Cow::Owned(attachments::plain(&message).into_owned())
         } else {
             message
         };

@@ -10,7 +10,7 @@ use crate::compile::{Notice, Provider, anthropic, gemini, openai, responses, set
 use crate::error::{Error, Result};
 use crate::model::{Message, Settings};
 use crate::wire::anthropic::is_thought;
-use crate::wire::{Repair, Repairs, bridged};
+use crate::wire::{Repair, Repairs, bridge_notes};
 
 /// How a request is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -174,7 +174,7 @@ impl<'a> Compiling<'a> {
             Messages::InTurns(writer) => writer.add(message, &mut self.repairs),
             Messages::InItems(writer) => writer.add(message, &mut self.repairs),
             Messages::InContents(writer) => writer.add(message, &mut self.repairs),
-            Messages::Told(writer) => writer.add(&bridged::without(message)),
+            Messages::Told(writer) => writer.add(&bridge_notes::without(message)),
         }
     }
 

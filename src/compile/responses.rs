@@ -22,7 +22,7 @@ use crate::wire::name::ToolNames;
 use crate::wire::responses::{
     OutputPairs, call_of, cut_off, gives_something, items, of_items, takes, with_files,
 };
-use crate::wire::{Repair, Repairs, attached, bridged};
+use crate::wire::{Repair, Repairs, attachments, bridge_notes};
 
 /// A request in the making. Where no call is open, no later message changes what stands before, so that is written at once.
 /// Held are the messages since then, and the first item as long as it is the only one.
@@ -69,9 +69,9 @@ impl<'a> Writer<'a> {
 
     /// The next message.
     pub(super) fn add(&mut self, message: Cow<'a, Message>, repairs: &mut Repairs) {
-        let message = bridged::without(message);
+        let message = bridge_notes::without(message);
         let message = match message.is_attached() {
-            true => Cow::Owned(attached::plain(&message).into_owned()),
+            true => Cow::Owned(attachments::plain(&message).into_owned()),
             false => message,
         };
         for part in &message.parts {

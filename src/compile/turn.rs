@@ -10,7 +10,7 @@ use crate::model::{Message, Part, Role, Settings};
 use crate::wire::anthropic::{
     Block, Place, block, content, result_blocks, text_block, tool_result,
 };
-use crate::wire::attached::{OUTPUT_CONFIG, SYSTEM_BLOCKS, tagged, untagged};
+use crate::wire::attachments::{OUTPUT_CONFIG, SYSTEM_BLOCKS, tagged, untagged};
 use crate::wire::json::{array, quoted};
 use crate::wire::{Repair, Repairs};
 

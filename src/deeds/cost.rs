@@ -3,7 +3,7 @@
 mod blocks;
 mod budget;
 mod cache;
-mod grouping;
+mod groups;
 mod list;
 mod meant;
 mod misses;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use self::budget::{MoneyBudget, MonthForecast, Spending, spending};
 pub(super) use self::cache::cache_state;
 pub use self::cache::{CacheAnswer, CacheParams, CacheState};
-pub use self::grouping::CostBy;
+pub use self::groups::CostBy;
 pub use self::list::CostList;
 pub use self::misses::{CacheMiss, CacheMissCause, MissSum};
 pub(super) use self::prices::{price_list, prices};

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::error::{Error, Result};
-use crate::formats::shared::redacted::{FoundSecrets, Sieve};
+use crate::formats::shared::redaction::{FoundSecrets, Sieve};
 use crate::hash::CommitHash;
 use crate::model::secret::{Leaving, SecretCounts, Secrets};
 use crate::repo::Repo;

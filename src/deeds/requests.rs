@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::advice::{Exit, command};
-pub use super::request_making::Beginnings;
-use super::request_making::{Said, as_client, client_of, made};
+pub use super::request::Beginnings;
+use super::request::{Said, as_client, client_of, made};
 use super::{ApiError, At, Deed, Method, RawJson, Spelled, problem};
 use crate::compile::{Compiling, Contents, Notice, Provider, RequestOptions};
 use crate::error::Result;

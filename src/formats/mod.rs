@@ -100,7 +100,7 @@ pub use shared::recorded::RecordedRequest;
 pub use shared::records::json_error;
 
 pub(crate) use crate::wire::anthropic::{cited, may_cite};
-pub(crate) use crate::wire::attached;
+pub(crate) use crate::wire::attachments;
 
 /// A source's bytes, read at any place.
 pub trait Input {

@@ -12,10 +12,10 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::model::{
     Draft, EntryId, Hide, HideKind, Interval, Message, Millis, Operation, Part, RefName, RefValue,
 };
-use crate::repo::adopted::Adopted;
+use crate::repo::adoption::Adopted;
 use crate::repo::chain::Chain;
+use crate::repo::departure::Parting;
 use crate::repo::expect::retried;
-use crate::repo::parting::Parting;
 use crate::repo::{Repo, load, path};
 use crate::store::{AdoptedRow, Tx};
 

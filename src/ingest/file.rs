@@ -6,10 +6,10 @@
 use std::io;
 use std::path::Path;
 
+use super::compressed::{self, Packed};
 use super::database;
 use super::eval_archive::EvalArchive;
 use super::joined_files;
-use super::packed::{self, Packed};
 use super::plain::{self, PlainFile};
 use super::record_files::{self, RecordFolder};
 use super::small_files;
@@ -64,7 +64,9 @@ impl FileInput {
         }
         let plain = PlainFile::open(path)?;
         let stamp = plain.stamp();
-        let front = plain.front(packed::MAGIC_BYTES).map_err(Error::io(path))?;
+        let front = plain
+            .front(compressed::MAGIC_BYTES)
+            .map_err(Error::io(path))?;
         if let Some(log) = EvalArchive::open(&plain, &front).map_err(Error::io(path))? {
             if log.is_too_much {
                 return Err(too_much(path, plain.size_bytes()));
@@ -72,7 +74,7 @@ impl FileInput {
             let problems = log.problems.clone();
             return Ok(Self::made(stamp, problems, log));
         }
-        if !packed::is_packed(&front) {
+        if !compressed::is_packed(&front) {
             return Ok(Self {
                 is_plain: true,
                 ..Self::made(stamp, Vec::new(), plain)

@@ -7,9 +7,9 @@ use super::file::FileInput;
 use super::plain;
 use super::tool_dirs::{folder_of, stem};
 use crate::error::{Error, Result};
-use crate::formats::shared::copied::{self, FirstRecords};
 use crate::formats::shared::foreign;
-use crate::formats::shared::redacted::RedactedInput;
+use crate::formats::shared::origin::{self, FirstRecords};
+use crate::formats::shared::redaction::RedactedInput;
 use crate::formats::{
     Action, Bases, BranchStart, Format, Input, Problem, SessionEnd, SessionStart, Sink, Source,
     Step, sniff,
@@ -51,11 +51,11 @@ impl SessionInput<'_> {
 
     /// The sessions that it says it is a copy of.
     pub(super) fn originals(&self) -> Result<Vec<RefName>> {
-        Ok(copied::originals(self.format, &self.front()?))
+        Ok(origin::originals(self.format, &self.front()?))
     }
 
     fn front(&self) -> Result<String> {
-        let front = self.input.front(copied::FRONT_BYTES);
+        let front = self.input.front(origin::FRONT_BYTES);
         let front = front.map_err(Error::io(&self.stem))?;
         Ok(String::from_utf8_lossy(&front).into_owned())
     }

@@ -9,7 +9,7 @@ use crate::compile::{Provider, Repair, unpaired};
 use crate::context::Context;
 use crate::error::Result;
 use crate::formats::shared::records::content;
-use crate::formats::{FRONT_BYTES, Format, Outgoing, Shape, attached, cited, may_cite};
+use crate::formats::{FRONT_BYTES, Format, Outgoing, Shape, attachments, cited, may_cite};
 use crate::hash::CommitHash;
 use crate::model::price::Prices;
 use crate::model::{HideKind, Message, Part, Settings, Span};
@@ -78,7 +78,7 @@ pub(super) fn outgoing(
             message: if format.attaches {
                 message
             } else {
-                attached::plain(&message).into_owned()
+                attachments::plain(&message).into_owned()
             },
             time: row.commit.time,
             settings: {

@@ -12,9 +12,9 @@ use super::outgoing::{
 use super::session::digest;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::formats::shared::copied::with_original;
+use crate::formats::shared::origin::with_original;
 use crate::formats::shared::records::each_record;
-use crate::formats::shared::redacted::Sieve;
+use crate::formats::shared::redaction::Sieve;
 use crate::formats::{
     Action, BranchStart, Document, Export, Format, Outgoing, Shape, Sink, Source, Step,
 };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::compile::{Contents, takes_system_messages};
 use crate::context::Context;
 use crate::error::Result;
-use crate::formats::attached::{OUTPUT_CONFIG, SYSTEM_BLOCKS, untagged};
+use crate::formats::attachments::{OUTPUT_CONFIG, SYSTEM_BLOCKS, untagged};
 use crate::formats::shared::running::Running;
 use crate::hash::CommitHash;
 use crate::model::{Message, Part, Role, Settings};

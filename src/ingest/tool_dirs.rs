@@ -14,7 +14,7 @@ use super::joined_files;
 use super::record_files::is_record;
 use super::{small_files, stub};
 use crate::error::Result;
-use crate::formats::shared::copied;
+use crate::formats::shared::origin;
 use crate::formats::shared::records::beginning;
 use crate::formats::shared::rows::StoredSession;
 use crate::formats::{FORMATS, Format, Home, Input, NewFile};
@@ -363,7 +363,7 @@ fn is_of_another(path: &Path, home: &Home, cwd: &str, folder: &str) -> bool {
 fn cwd_of(path: &Path) -> Option<String> {
     let input = FileInput::open_up_to(path, FIRST_BYTES).ok()?;
     let front = input.front(CWD_BYTES).ok()?;
-    copied::cwd(&String::from_utf8_lossy(&front))
+    origin::cwd(&String::from_utf8_lossy(&front))
 }
 
 /// A session file's name without directory and extension, compressed or not, ended or not.

@@ -20,7 +20,7 @@ use crate::query::LogOptions;
 use crate::repo::counts::{Counts, key_of};
 use crate::repo::stretches::Outline;
 use crate::repo::weigh::Scales;
-use crate::repo::{Call, CommitOptions, On, Repo, path_sums, summing};
+use crate::repo::{Call, CommitOptions, On, Repo, path_sums, sums};
 use crate::rewrite::SurgeryOptions;
 use crate::rewrite::{Reach, Truncate};
 
@@ -369,8 +369,8 @@ proptest! {
             let are_sound = path_sums::are_sound(&*view, hash, &sums, before.as_ref(), encoding);
             prop_assert_eq!(are_sound.expect("checked"), Some(true));
             let outline = Outline::of(&*view, hash).expect("an outline");
-            let by_blocks = summing::of_outline(&*view, &outline, Some(&sums), encoding);
-            let one_by_one = summing::of_context(&*view, hash, &context, &counts);
+            let by_blocks = sums::of_outline(&*view, &outline, Some(&sums), encoding);
+            let one_by_one = sums::of_context(&*view, hash, &context, &counts);
             let one_by_one = one_by_one.expect("summed up");
             prop_assert_eq!(by_blocks.expect("summed up"), Some(one_by_one.clone()));
             drop(view);

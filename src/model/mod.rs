@@ -15,7 +15,6 @@ pub mod commit;
 pub mod depth;
 pub mod embedding;
 pub mod expansion;
-pub mod hosted;
 pub mod message;
 pub mod model_name;
 mod nearest;
@@ -35,6 +34,7 @@ pub mod retention;
 mod sealed;
 pub mod searched;
 pub mod secret;
+pub mod server_tools;
 mod span;
 mod summed;
 pub mod terms;
@@ -43,14 +43,14 @@ pub mod tokens;
 mod told;
 mod tombstone;
 mod total;
-mod typed;
 mod usage;
 mod usage_detail;
+mod user_text;
 pub mod uses;
 #[cfg(test)]
 mod vectors;
-pub mod weighed;
 pub(crate) mod word;
+pub mod word_weights;
 
 pub use commit::{
     Author, Commit, Draft, EntryId, Hide, HideKind, Interval, Operation, PartHide, Replacement,
@@ -71,9 +71,9 @@ pub use tokens::{Encoding, TokenCount};
 pub use told::{bare, told};
 pub use tombstone::{PURGED, is_tombstone, tombstone};
 pub use total::Total;
-pub use typed::{
-    DONE_ELSEWHERE, as_title, own_words, reads_as_queued, reads_as_typed, typed_command,
-};
 pub use usage::Usage;
 pub use usage_detail::{Iteration, StatedUsage, UsageDetail, UsageRecord};
+pub use user_text::{
+    DONE_ELSEWHERE, as_title, own_words, reads_as_queued, reads_as_typed, typed_command,
+};
 pub use uses::{ToolUse, ToolUses};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::hosted::hosted;
+use crate::model::server_tools::hosted;
 use crate::model::{Message, Part, call, told};
 
 /// The longest preview, in bytes.

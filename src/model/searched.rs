@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::model::hosted::hosted;
+use crate::model::server_tools::hosted;
 use crate::model::{Message, Part};
 
 /// A passage of a message's text.

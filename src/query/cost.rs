@@ -3,27 +3,27 @@
 //! Deliberately absent: prices ([`crate::model::price`]), and by what people want it summed up.
 
 mod bill;
+mod cache_misses;
 mod kept;
 mod known;
-mod missed;
 mod paths;
 mod reply;
 mod stated;
-mod unlisted;
+mod unpriced;
 
 use std::collections::{HashMap, HashSet};
 
 pub use self::bill::{Bill, bills, bills_by_model};
+pub use self::cache_misses::missed;
 use self::kept::{PathReader, PathReply};
 pub(crate) use self::known::KnownReplies;
 use self::known::SharedMarks;
-pub use self::missed::missed;
 use self::paths::ran_in;
 pub(crate) use self::paths::{NewPath, Paths, each_of, each_path};
 pub use self::reply::BilledReply;
 pub use self::stated::{Billing, OtherRequests, OthersOf, StatedCost};
 use self::stated::{stated_here, stated_of};
-pub use self::unlisted::{Unlisted, unlisted};
+pub use self::unpriced::{Unlisted, unlisted};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::RefName;

@@ -1,6 +1,6 @@
 //! Two commits' contexts read, to be compared.
 
-mod omitted;
+mod omissions;
 mod prefix;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -139,18 +139,18 @@ impl Repo {
         let mut pieces = match &line {
             Some([early, _]) if options.ends_only && old.settings == new.settings => {
                 let early = usize::from(early.hash != *before);
-                omitted::pieces(&*view, &outlines, early, shared, both)?
+                omissions::pieces(&*view, &outlines, early, shared, both)?
             }
             _ => Vec::new(),
         };
         loop {
             for (which, side) in [&mut old, &mut new].into_iter().enumerate() {
                 side.skipped = both;
-                omitted::read(&*view, &listed[which], &pieces, which, side)?;
+                omissions::read(&*view, &listed[which], &pieces, which, side)?;
             }
             old.messages = messages(&*view, &old, &Side::default())?;
             new.messages = messages(&*view, &new, &old)?;
-            if !omitted::refine(&mut pieces, [&old, &new], options) {
+            if !omissions::refine(&mut pieces, [&old, &new], options) {
                 break;
             }
         }

@@ -14,7 +14,7 @@ use crate::model::pattern::Pattern;
 use crate::model::{
     Commit, Encoding, EntryId, Millis, Operation, RefName, Role, Speaker, TokenCount, Total, uses,
 };
-use crate::repo::called::Told;
+use crate::repo::calls::Told;
 use crate::repo::change::Change;
 use crate::repo::counts::{Counts, key, key_of};
 use crate::repo::repository::Repo;

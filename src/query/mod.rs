@@ -5,6 +5,7 @@
 pub mod activity;
 pub(crate) mod attest;
 pub mod audit;
+mod background;
 pub mod blame;
 pub mod cold;
 pub mod cost;
@@ -19,7 +20,6 @@ pub mod newest_request;
 pub(crate) mod overview;
 pub mod provider;
 pub mod requests;
-mod running;
 pub mod shares;
 pub mod show;
 pub(crate) mod spread;
@@ -28,6 +28,7 @@ pub mod under_way;
 
 pub use activity::{ActivityRow, CallRow, SpentBy, WorkSpan};
 pub use attest::{AttestedModel, AttestedRequest, AttestedSource, Manifest, ReadRun};
+pub use background::RunningWork;
 pub use blame::derived::{DerivedLine, LineSource};
 pub use blame::{BlameRow, BlameStep, PromptBefore};
 pub use cold::{CacheUse, ChangedPrefix, Payback};
@@ -49,7 +50,6 @@ pub use newest_request::{NewestRequest, SentShape, newest_request, shape_sent, s
 pub use overview::{ConversationTip, Overview};
 pub use provider::{ProviderSays, TokenBudget};
 pub use requests::{AnsweredRequest, RequestsOn, answered_request, requests_of, requests_on};
-pub use running::RunningWork;
 pub use shares::{Bearer, MessageShare, Shares};
 pub use show::{Life, Shown, ShownPart};
 pub use spread::BillShare;

@@ -19,7 +19,7 @@ use crate::model::{CountedReply, Encoding, EntryId, Part, Role};
 use crate::query::cost::{BilledReply, KnownReplies, NewPath, each_path};
 use crate::query::newest_request::shape_at;
 use crate::query::spread::{BillShare, Spread};
-use crate::repo::called;
+use crate::repo::calls;
 use crate::repo::counts::{Counting, Counts, key};
 use crate::repo::load::{self, Fresh};
 use crate::repo::pictures;
@@ -119,7 +119,7 @@ impl Repo {
         let entries: Vec<EntryId> = messages.iter().map(|one| one.entry).collect();
         let contents: Vec<ContentHash> = messages.iter().map(|one| one.content).collect();
         let rows = load::rows(&*view, &contents)?;
-        let calls = called::lines(&*view, &entries)?.into_iter();
+        let calls = calls::lines(&*view, &entries)?.into_iter();
         let shown = contents.iter().zip(calls);
         Ok(shown
             .map(|(content, call)| (rows[content].clone(), call))

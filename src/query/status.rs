@@ -9,16 +9,16 @@ use crate::model::{
 use crate::query::log::{LogOptions, LogRow, Numbering};
 use crate::query::provider;
 use crate::query::provider::{ProviderSays, Tail};
-use crate::repo::adopted::Adopted;
+use crate::repo::adoption::Adopted;
 use crate::repo::call::On;
 use crate::repo::config::Config;
 use crate::repo::counts::{Counts, key_of};
-use crate::repo::merging::{UnderWay, under_way};
-use crate::repo::parting::Parting;
+use crate::repo::departure::Parting;
+use crate::repo::merge_state::{UnderWay, under_way};
 use crate::repo::repository::Repo;
 use crate::repo::stretches::Outline;
 use crate::repo::{
-    called, head, in_force, load, path, path_sums, pictures, prompts, standouts, summing, totals,
+    calls, head, in_force, load, path, path_sums, pictures, prompts, standouts, sums, totals,
 };
 use crate::store::{ContentRow, ListedCommit, SessionRow, Tips, View};
 
@@ -200,7 +200,7 @@ impl Repo {
         let known = newest.and_then(|(_, kept)| kept.sums);
         let (has, visible) = (outline.entries(), outline.visible().len() as u64);
         let mut sums = summed_in_blocks(&*view, tip, known, has, visible, encoding)?;
-        let mut summary = match summing::of_outline(&*view, &outline, sums.as_ref(), encoding)? {
+        let mut summary = match sums::of_outline(&*view, &outline, sums.as_ref(), encoding)? {
             Some(summary) => summary,
             None => {
                 let context = load::context(&*view, tip)?;
@@ -209,7 +209,7 @@ impl Repo {
                 view = self.store.read()?;
                 // Now all have counts.
                 sums = summed_in_blocks(&*view, tip, sums, has, visible, encoding)?;
-                summing::of_context(&*view, tip, &context, &counts)?
+                sums::of_context(&*view, tip, &context, &counts)?
             }
         };
         summary.sums = sums;
@@ -377,7 +377,7 @@ fn kept(view: &dyn View, tip: &CommitHash, new: &Counts, encoding: Encoding) -> 
 /// What is shown of the largest message.
 fn large_entry(view: &dyn View, largest: &LargestEntry) -> Result<Option<Large>> {
     view.look_ahead(Tips::At(&[largest.entry.commit]))?;
-    let call = called::lines(view, &[largest.entry])?.pop().flatten();
+    let call = calls::lines(view, &[largest.entry])?.pop().flatten();
     Ok(load::told_row(view, &largest.content)?.map(|row| Large {
         number: largest.number as usize,
         role: row.role,
@@ -396,7 +396,7 @@ pub(crate) fn large(
     places: &[usize],
 ) -> Result<Vec<Large>> {
     let entries: Vec<EntryId> = places.iter().map(|at| context.entries[*at].id).collect();
-    let calls = called::lines(view, &entries)?;
+    let calls = calls::lines(view, &entries)?;
     let contents: Vec<ContentHash> = places
         .iter()
         .filter_map(|at| Some(rows[*at].as_ref()?.hash))

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::hash::fingerprint;
 use crate::model::call::Brief;
-use crate::model::hosted::{Hosted, hosted};
+use crate::model::server_tools::{Hosted, hosted};
 use crate::model::{Media, MediaSource, Message, Part};
 use crate::render::{Label, Line, bytes, grouped};
 

@@ -9,12 +9,12 @@ use crate::model::{
     Author, Draft, Head, Message, Operation, Part, RefName, RefValue, Sealed, UsageRecord,
 };
 use crate::repo::ancestry::leads_to;
+use crate::repo::batch::preparing;
 use crate::repo::branch_moves::{self, BranchMove};
 use crate::repo::call::{Call, On};
 use crate::repo::chain::Chain;
+use crate::repo::commit_rows::{Committed, Making};
 use crate::repo::expect::{Expect, retried};
-use crate::repo::making::{Committed, Making};
-use crate::repo::readied::preparing;
 use crate::repo::repository::{self, Repo};
 use crate::store::{Tx, View};
 

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use crate::error::{Error, Result};
 use crate::formats::Format;
-use crate::formats::shared::copied::{FRONT_BYTES, FirstRecords};
+use crate::formats::shared::origin::{FRONT_BYTES, FirstRecords};
 use crate::hash::CommitHash;
 use crate::model::{Millis, RefName, Span};
 use crate::repo::kept::{format_of, newest_imported};

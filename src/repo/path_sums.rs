@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::{BlockSum, Encoding, EntryId, PathSums};
 use crate::repo::load;
-use crate::repo::summing::Summing;
+use crate::repo::sums::Summing;
 use crate::store::{Facts, View};
 
 /// How many commits the first blocks have.

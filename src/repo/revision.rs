@@ -9,7 +9,7 @@ use crate::model::{self, EntryId, Millis, Operation, RefName, RefValue};
 use crate::repo::call::On;
 use crate::repo::repository::{self, Repo};
 use crate::repo::stretches::Outline;
-use crate::repo::{called, head, load, path};
+use crate::repo::{calls, head, load, path};
 use crate::store::{CommitRow, View};
 
 /// How many commits an ambiguous prefix lists.
@@ -652,7 +652,7 @@ fn preview(view: &dyn View, hash: &CommitHash) -> Result<String> {
         Operation::Append { content } | Operation::Edit { content, .. } => {
             let said = load::told_row(view, content)?;
             let call = if said.as_ref().is_some_and(|said| said.results > 0) {
-                called::lines(view, &[EntryId::of(*hash)])?.pop().flatten()
+                calls::lines(view, &[EntryId::of(*hash)])?.pop().flatten()
             } else {
                 None
             };

@@ -9,7 +9,7 @@ use crate::model::{Encoding, PathSums, Total};
 use crate::repo::counts::Counting;
 use crate::repo::load::Fresh;
 use crate::repo::stretches::{Outline, Stood, appended, each_appended};
-use crate::repo::summing::{StretchPart, stretch_parts};
+use crate::repo::sums::{StretchPart, stretch_parts};
 use crate::repo::totals;
 use crate::store::{Facts, View};
 

@@ -35,8 +35,8 @@ use crate::error::{Error, Result};
 use crate::model::{Draft, Encoding, RefName};
 use crate::repo::append::CommitOptions;
 use crate::repo::call::{Call, On};
+use crate::repo::commit_rows::Making;
 use crate::repo::expect::Expect;
-use crate::repo::making::Making;
 use crate::repo::repository::Repo;
 use crate::repo::stretches::Outline;
 

@@ -13,7 +13,7 @@ use super::words::{self, Shelf, WordSum};
 use super::{Checked, Fault};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::weighed::weighed;
+use crate::model::word_weights::weighed;
 use crate::model::{Commit, Message, Operation, RefName, Span, is_tombstone};
 
 /// Who is told of faults and of progress, and may end it.

@@ -12,21 +12,21 @@ mod check;
 mod checkpoint;
 mod codec;
 mod columns;
+mod compression;
 pub(crate) mod crew;
 mod derived;
 mod fault;
 mod foreign;
 mod grams;
-mod guarded;
 mod health;
 mod indexed;
 mod ledger;
 mod lineage;
 mod objects;
-mod packing;
 mod paths;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod precondition;
 mod reach;
 mod refs;
 mod remembered;
@@ -48,7 +48,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::weighed::{Weighed, weighed};
+use crate::model::word_weights::{Weighed, weighed};
 use crate::model::{Author, Message, Millis, RefName, Sealed, Usage, UsageRecord};
 use rows::Shown;
 
@@ -57,7 +57,6 @@ pub use columns::Cell;
 pub use derived::{CountKey, Derivations, DerivationsMut, Derived};
 pub use fault::{Checked, Fault, SetAside};
 pub use foreign::{ForeignTables, is_database, read_foreign};
-pub use guarded::{Condition, Guarded};
 pub use health::{
     Archiver, Connected, Connections, FileHealth, Health, HealthOf, LockWait, OpenTransaction,
     ServerHealth, TableHealth, Transport,
@@ -65,6 +64,7 @@ pub use health::{
 pub use ledger::{Ledger, RefMoves};
 pub use objects::{CommitRow, ContentRow, Objects, ObjectsMut};
 pub use paths::{Appended, Facts, ListedCommit, Paths, Visit};
+pub use precondition::{Condition, Guarded};
 pub use reach::{ByReach, Dropped, Reachability, ReachabilityMut};
 #[cfg(test)]
 pub(crate) use refs::KEPT_WORDS;
@@ -171,7 +171,7 @@ pub trait Store: Send {
     /// [say](Sources::said); none: one stays as it is. It may be called on any thread, ahead of
     /// [`SourcesMut::append_pressed`].
     fn press(&self) -> fn(&[u8], &BlockText) -> Option<PressedBlock> {
-        |block, _| packing::press(block).map(PressedBlock::alone)
+        |block, _| compression::press(block).map(PressedBlock::alone)
     }
 
     /// How what this engine keeps of a message is worked out ahead of [`ObjectsMut::put_message`], on any
@@ -180,7 +180,7 @@ pub trait Store: Send {
         Ok(Box::new(move |message| Prepared {
             shown: Shown::of(message),
             words: weighs.then(|| weighed(message)),
-            body: packing::press(message.canonical().as_bytes()),
+            body: compression::press(message.canonical().as_bytes()),
         }))
     }
 

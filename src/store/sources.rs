@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::codec::number;
 use super::columns::Cell;
 use super::columns::damaged;
-use super::packing::{ZSTD, press};
+use super::compression::{ZSTD, press};
 use super::remembered::{self, Memory, MemoryRow, Remembered, RememberedMut, odd};
 use super::tables::{FOLLOWED, ORIGINS, RECORDINGS, SESSIONS, STATED_USAGE, UNREAD, USAGE_DETAILS};
 use crate::error::{Error, Result};

@@ -19,9 +19,9 @@ mod layout;
 pub(crate) mod leaks;
 pub(crate) mod people;
 mod push;
-mod putting;
 mod remotes;
 mod shelf;
+mod shelf_push;
 mod shelved;
 #[cfg(test)]
 mod tests;

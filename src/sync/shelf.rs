@@ -10,7 +10,7 @@ use super::carry::{self, Load, Want};
 use super::erased::{erased_on, named_on};
 use super::here::Here;
 use super::layout::{Layout, New};
-use super::putting::Putting;
+use super::shelf_push::Putting;
 use super::shelved::{Shelf, Shelved};
 use super::{Answers, Carries, ErasedThere, Peer, PeerRef, PeerRefs, RefMove, strange};
 use crate::error::{Error, Result};

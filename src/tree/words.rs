@@ -1,7 +1,7 @@
 //! What parts say to a reader.
 
 use crate::model::call::Brief;
-use crate::model::hosted::{Hosted, hosted};
+use crate::model::server_tools::{Hosted, hosted};
 use crate::model::{Media, MediaSource, Part};
 
 /// What parts say, one below the other.

@@ -9,8 +9,8 @@
 //! calls and results, records, files, and the network.
 
 pub mod anthropic;
-pub mod attached;
-pub mod bridged;
+pub mod attachments;
+pub mod bridge_notes;
 pub mod gemini;
 pub mod html;
 pub mod javascript;
@@ -27,7 +27,7 @@ mod usage_laws;
 use std::collections::BTreeMap;
 
 use crate::model::Part;
-use crate::model::hosted::hosted;
+use crate::model::server_tools::hosted;
 pub use repair::{Repair, Repairs};
 
 /// The arguments of a call that gives none.

@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use tract::deeds::advice::Exit;
 use tract::deeds::{Answered, ApiError, RawJson, WorkProgress, described, held, method, unfit};
 
+use super::advice::in_methods;
 use super::host::{Surroundings, Watch, Worker};
 use super::lines::{LINE_BYTES, Line, Lines, one_line};
 use super::pool::{Door, Job, Pool, WORKERS, lock};
-use super::wording::in_methods;
 
 /// How often it is said how far long work has come.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);

@@ -1,11 +1,11 @@
 //! Doors for programs: what they ask is what [`tract::deeds`] answers.
 
+mod advice;
 mod desk;
 mod host;
 mod lines;
 mod order;
 mod pool;
-mod wording;
 
 pub use desk::{once, serve};
 pub use host::{Surroundings, Watch, Worker};

@@ -1,9 +1,9 @@
 //! Other programs, the user's files and terminal input: what the commands need of the machine.
 
+pub mod byte_stream;
 pub mod exec;
 pub mod hook;
 pub mod identity;
-pub mod incoming;
 pub mod input;
 pub mod judge;
 pub mod local_zone;

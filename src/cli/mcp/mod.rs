@@ -7,12 +7,12 @@
 
 mod answers;
 mod arguments;
-mod asking;
+mod asker;
 mod batch;
 mod progress;
 mod reach;
 mod server;
-mod telling;
+mod text;
 mod tools;
 mod withheld;
 
@@ -21,11 +21,11 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tract::deeds::ApiError;
 
-pub use asking::Asking;
-use asking::{Caller, Memory};
+pub use asker::Asking;
+use asker::{Caller, Memory};
 pub use server::serve;
-use telling::Told;
-pub use telling::running;
+use text::Told;
+pub use text::running;
 use tools::Tool;
 pub use withheld::Withheld;
 
@@ -138,7 +138,7 @@ impl Later {
         memory: &mut Memory,
         caller: impl Fn() -> Caller<'c>,
     ) -> Result<Value, Refusal> {
-        let refused = |error: ApiError| Refusal::new(INVALID_PARAMS, telling::error(&error));
+        let refused = |error: ApiError| Refusal::new(INVALID_PARAMS, text::error(&error));
         match self {
             Self::Tool(tool, arguments) => {
                 let caller = caller();
@@ -153,7 +153,7 @@ impl Later {
                         Ok(result)
                     }
                     Err(error) => {
-                        let text = json!([{ "type": "text", "text": telling::error(&error) }]);
+                        let text = json!([{ "type": "text", "text": text::error(&error) }]);
                         Ok(json!({ "content": text, "isError": true }))
                     }
                 }

@@ -11,7 +11,7 @@ use tract::deeds::{ApiError, At, ELSEWHERE};
 use tract::model::call::last_name;
 use tract::model::quote::folded;
 
-use super::asking::Asking;
+use super::asker::Asking;
 
 /// The argument that says how far.
 pub const WHERE: &[&str] = &["here", "project", "all"];

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tract::deeds::unfit;
 
-use super::asking::{Caller, Intake, Memory};
+use super::asker::{Caller, Intake, Memory};
 use super::batch::Batch;
 use super::progress::Progress;
 use super::{

@@ -14,9 +14,9 @@ use tract::repo::On;
 
 use super::answers::{DoneCalls, Fullness, Pinned, ReadPage, Recalled, Removed, schema_of};
 use super::arguments::{self, Argument, Kind};
-use super::asking::{Asking, Caller, Memory};
+use super::asker::{Asking, Caller, Memory};
 use super::reach::{Place, Reach, WHERE};
-use super::telling::{self, Told};
+use super::text::{self, Told};
 use super::withheld::Withheld;
 
 /// The name of the prompt.
@@ -215,7 +215,7 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
                 rev: room.rev,
                 directory: room.directory,
                 since: asked.since.clone(),
-                limit: Some(telling::FOUND),
+                limit: Some(text::FOUND),
                 ..FindParams::default()
             };
             let answer = match params.clone().call(at) {
@@ -243,7 +243,7 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
             };
             Told::only::<Recalled>(format!("Nothing found; {hint}."))
         } else {
-            telling::found(&groups, is_more, &calendar)
+            text::found(&groups, is_more, &calendar)
         };
         let notes = reach.note().into_iter().chain(trouble);
         notes.for_each(|note| told.note(note));
@@ -286,7 +286,7 @@ fn read(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Tol
         let withheld = Withheld::of(at)?;
         withheld.read(&mut read);
         let page = asked.page.unwrap_or(1);
-        Ok(withheld.told(telling::read(&read, page, &calendar)))
+        Ok(withheld.told(text::read(&read, page, &calendar)))
     })
 }
 
@@ -328,7 +328,7 @@ fn dropped(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<
         let withheld = Withheld::of(at)?;
         withheld.dropped(&mut dropped);
         let heading = reach.conversation(place);
-        Ok(withheld.told(telling::dropped(&dropped, heading, &calendar)))
+        Ok(withheld.told(text::dropped(&dropped, heading, &calendar)))
     })
 }
 
@@ -361,11 +361,11 @@ fn did(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told
                 within: room.rev,
                 directory: room.directory,
                 // One more tells whether there are more.
-                limit: Some(telling::ACTS + 1),
+                limit: Some(text::ACTS + 1),
             };
             let mut answer = params.looking(at, &|one| withheld.message(one))?;
-            is_more |= answer.acts.len() > telling::ACTS;
-            answer.acts.truncate(telling::ACTS);
+            is_more |= answer.acts.len() > text::ACTS;
+            answer.acts.truncate(text::ACTS);
             answer
                 .acts
                 .retain(|act| known.insert((act.id.clone(), act.call.clone())));
@@ -381,7 +381,7 @@ fn did(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told
             };
             Told::only::<DoneCalls>(format!("Nothing of the kind was done.{hint}"))
         } else {
-            telling::did(&groups, is_more, &calendar)
+            text::did(&groups, is_more, &calendar)
         };
         reach.note().into_iter().for_each(|note| told.note(note));
         Ok(withheld.told(told))
@@ -419,7 +419,7 @@ fn context(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<
         } else {
             None
         };
-        Ok(withheld.told(telling::context(&status, cost.as_ref(), &calendar)))
+        Ok(withheld.told(text::context(&status, cost.as_ref(), &calendar)))
     })
 }
 
@@ -448,7 +448,7 @@ fn pin(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told
         let done = Reach::here(&asked.id, params.call(at))?;
         let answer = Pinned {
             id: asked.id,
-            commit: done.commits.first().map(|it| telling::short(it).to_owned()),
+            commit: done.commits.first().map(|it| text::short(it).to_owned()),
             notes: Vec::new(),
         };
         let said = match &answer.commit {

@@ -15,7 +15,7 @@ use tract::model::secret::{SecretCounts, Secrets};
 use tract::model::{Operation, PREVIEW_BYTES, Part, uses};
 use tract::render::counted_secrets;
 
-use super::telling::Told;
+use super::text::Told;
 
 /// What looks through an answer.
 pub struct Withheld {

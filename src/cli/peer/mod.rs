@@ -1,8 +1,8 @@
 //! Another repository, reached: by the name of a remote, or by its URL.
 
+pub mod arrival;
 #[cfg(feature = "s3")]
 mod bucket;
-pub mod fetched;
 pub mod git;
 mod number;
 #[cfg(feature = "s3")]

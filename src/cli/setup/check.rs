@@ -10,7 +10,7 @@ use super::place::Place;
 use super::settings::{Entry, Standing};
 use super::tools::{File, Tool};
 use super::{Part, Setup, repository};
-use crate::cli::watching::lock;
+use crate::cli::watch::lock;
 use crate::cli::{App, Result, failure};
 
 /// How something does.

@@ -7,7 +7,7 @@
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, StatusCode};
 
-use super::asked::Asked;
+use super::query::Asked;
 
 /// What a browser may be called to reach us.
 const HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];

@@ -10,9 +10,9 @@ use tract::render::html::{
 };
 use tract::render::{Calendar, grouped, plural};
 
-use super::asked::Asked;
 use super::hits::{Sought, hits, swept};
 use super::listing::{Kind, Row, rows, shown_directory};
+use super::query::Asked;
 use super::{Answer, Site, session_address};
 use crate::cli::{App, Result};
 

@@ -6,7 +6,6 @@
 mod act;
 mod activity;
 mod answer;
-mod asked;
 mod choices;
 mod compare;
 mod cost;
@@ -27,6 +26,7 @@ mod misses;
 mod out;
 mod part;
 mod places;
+mod query;
 mod reflog;
 mod request;
 mod row;
@@ -42,12 +42,12 @@ use std::net::TcpListener;
 
 use super::{Failure, Result};
 pub use answer::Answer;
-pub use asked::{
-    Asked, address_on_page, message_address, message_anchor, segment, session_address,
-};
 use entry::Entry;
 use guard::Guard;
 pub use out::write as publish;
+pub use query::{
+    Asked, address_on_page, message_address, message_anchor, segment, session_address,
+};
 pub use server::serve;
 pub use site::Site;
 

@@ -15,10 +15,10 @@ use tract::render::html::{PageFrame, SearchScripts, SessionList, Setting, sessio
 use tract::render::plural;
 use tract::repo::Repo;
 
-use super::asked::session_address;
 use super::folder::Folder;
 use super::list::{count, days, trees};
 use super::listing::{Kind, Row, rows};
+use super::query::session_address;
 use super::{Site, message_anchor, tend};
 use crate::cli::drawing::leaks;
 use crate::cli::{App, Failure, Result, progress};

@@ -22,9 +22,9 @@ use tract::Error;
 use tract::render::html::{Setting, policy};
 
 use super::answer::{Answer, Body};
-use super::asked::{Asked, pairs};
 use super::guard::Guard;
 use super::places::{Place, Places};
+use super::query::{Asked, pairs};
 use super::{Door, Site, answered, tend};
 use crate::cli::{Failure, Result};
 

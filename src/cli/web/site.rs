@@ -13,9 +13,9 @@ use tract::model::{EntryId, RefName, RefValue};
 use tract::render::html::{PageFrame, Setting};
 use tract::repo::{On, Repo};
 
-use super::asked::{Asked, message_address, session_address};
 use super::ledger::Ledger;
 use super::places;
+use super::query::{Asked, message_address, session_address};
 use super::shelf::{self, Shelf};
 use super::sweep::Sweep;
 use crate::cli::door::Surroundings;

@@ -28,7 +28,7 @@ use crate::wire::gemini::{
 use crate::wire::json::push_list;
 use crate::wire::name::ToolNames;
 use crate::wire::responses::in_words;
-use crate::wire::{Repair, Repairs, attached, bridged};
+use crate::wire::{Repair, Repairs, attachments, bridge_notes};
 
 pub(super) use settings::{Placed, is_response_format, placed, tool_config};
 
@@ -109,9 +109,9 @@ impl<'a> Writer<'a> {
 
     /// The next message.
     pub(super) fn add(&mut self, message: Cow<'a, Message>, repairs: &mut Repairs) {
-        let message = bridged::without(message);
+        let message = bridge_notes::without(message);
         let message = match message.is_attached() {
-            true => Cow::Owned(attached::plain(&message).into_owned()),
+            true => Cow::Owned(attachments::plain(&message).into_owned()),
             false => message,
         };
         let message = in_words(message);

@@ -15,7 +15,7 @@ use crate::repo::Repo;
 
 use super::CostParams;
 use super::blocks::blocks_of;
-use super::grouping::{CostBy, CostNames};
+use super::groups::{CostBy, CostNames};
 use super::row::{CostRow, TOTAL};
 
 /// Requests that no reply shows.

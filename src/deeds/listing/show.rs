@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::deeds::cost::prices;
 use crate::deeds::{ApiError, At, Counted, Deed, LogEntry, Method, TagFacts, TouchedMessage};
 use crate::error::{Error, Refusal};
-use crate::formats::shared::remarked::Remarked;
+use crate::formats::shared::reply_notes::Remarked;
 use crate::hash::CommitHash;
 use crate::ingest::{agents, remarked};
 use crate::model::price::is_usual_tier;

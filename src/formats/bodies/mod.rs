@@ -16,7 +16,7 @@
 //! those of Codex 0.128 and 0.169 and of OpenCode 1.18.33, as a server recorded them with their headers.
 
 mod body;
-mod joined;
+mod conversation;
 mod line;
 mod parts;
 mod read;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::body::Body;
-use super::joined::{Event, Joined, Thread};
+use super::conversation::{Event, Joined, Thread};
 use super::line::Line;
 use crate::error::{Error, Result};
 use crate::formats::shared::records::{LineReader, Record, each_line};

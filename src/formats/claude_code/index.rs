@@ -6,8 +6,8 @@ use std::rc::Rc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::attached;
-use super::beginning::Behind;
+use super::attachments;
+use super::parent_part::Behind;
 use super::queue::{self, Queue};
 use super::record::{
     Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record, Withdrawal, renders,
@@ -521,11 +521,11 @@ impl Index {
                 entry.attached = Some(self.names.intern(name));
                 let is_users = is_true(attachment.human_turn);
                 entry.attached = entry.attached.filter(|_| !is_users);
-                entry.rendered = attached::rendered(&record).is_some();
+                entry.rendered = attachments::rendered(&record).is_some();
                 let tells = if entry.rendered {
                     Some(true)
                 } else {
-                    attached::tells(name)
+                    attachments::tells(name)
                 };
                 match tells {
                     _ if Withdrawal::of(&attachment).is_some() => entry.kind = Kind::Cut,

@@ -5,18 +5,18 @@
 //! (`read`). Deliberately absent: other files of the session (a sub-agent's own file is a source
 //! of its own), and what the client adds to a request but doesn't write down.
 
-mod attached;
-mod beginning;
-mod ended;
+mod attachments;
+mod ends;
 mod index;
 mod next_request;
+mod parent_part;
 mod path;
 mod queue;
 mod read;
 mod record;
 mod requests;
 mod running;
-mod standing;
+mod session_state;
 mod write;
 
 use serde::Deserialize;
@@ -26,7 +26,7 @@ use crate::formats::shared::places;
 use crate::formats::shared::sent::ReadSent;
 use crate::formats::{Descent, qwen};
 
-use beginning::ForkContext;
+use parent_part::ForkContext;
 
 /// Record types that only Claude Code writes.
 const OWN_TYPES: [&str; 10] = [
@@ -65,7 +65,7 @@ pub static CLAUDE_CODE: Format = Format {
     go_on: Some(read::go_on),
     contents_of: Some("anthropic"),
     running: Some(running::running),
-    ended: Some(ended::ended),
+    ended: Some(ends::ended),
     injected: Some(record::is_injected),
     copied_from: record::copied_from,
     request_of: Some(record::request_of),
@@ -80,10 +80,10 @@ pub static CLAUDE_CODE: Format = Format {
         descent: |first_line, _| descent(first_line),
         resume: Some(Resume {
             prompted: Some((&["claude", "-p", "--resume"], &[])),
-            state: standing::is_state,
-            is_said: standing::is_said,
-            moved_to: standing::moved_to,
-            files: standing::files,
+            state: session_state::is_state,
+            is_said: session_state::is_said,
+            moved_to: session_state::moved_to,
+            files: session_state::files,
             ..Resume::by(&["claude", "--resume"], |new| {
                 format!("projects/{}/{}.jsonl", slug(new.cwd), new.id)
             })

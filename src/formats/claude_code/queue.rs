@@ -3,7 +3,7 @@
 //! The client writes what goes into its queue and what comes out of it. What it gives to the model in mid-turn
 //! stands in an attachment, and what begins a turn in a user's record. Where neither is there, the queue's records
 //! alone have it: an earlier client gave it to the model all the same, and one that died kept it.
-//! Deliberately absent: in which words the model gets it ([`super::attached`]).
+//! Deliberately absent: in which words the model gets it ([`super::attachments`]).
 
 use std::collections::VecDeque;
 

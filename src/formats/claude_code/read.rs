@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::agents_id;
-use super::attached::{self, Sent};
-use super::beginning::Behind;
+use super::attachments::{self, Sent};
 use super::index::{Entry, Index, Kind, QUEUE, REPLACED};
+use super::parent_part::Behind;
 use super::path::{Item, Tree};
 use super::record::{BlockHead, MessageHead, ProgressData, Record, request_name};
 use crate::error::Result;
@@ -417,7 +417,7 @@ impl Reader<'_> {
                 let attached = is_given.then(|| "queued_command".to_owned());
                 return Ok(Piece {
                     parts: vec![match is_given {
-                        true => attached::from_queue(&text),
+                        true => attachments::from_queue(&text),
                         false => Part::text(text),
                     }],
                     time: at,
@@ -440,7 +440,7 @@ impl Reader<'_> {
                 head
             }
         };
-        if let Some(framed) = attached::framed(&outer) {
+        if let Some(framed) = attachments::framed(&outer) {
             return Ok(Piece {
                 parts: vec![framed],
                 time: at,
@@ -459,7 +459,7 @@ impl Reader<'_> {
 
     /// What is sent for an attachment; nothing where its record is not as it should be.
     fn attached(&mut self, record: u32, outer: &Record<'_>) -> Result<Piece, serde_json::Error> {
-        let sent = attached::sent(outer, &mut self.teller.notes);
+        let sent = attachments::sent(outer, &mut self.teller.notes);
         if !matches!(sent, Sent::Parts { .. }) {
             self.silent.insert(record);
         }

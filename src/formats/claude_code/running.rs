@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::attached::{Sent, sent};
+use super::attachments::{Sent, sent};
 use super::record::{Attachment, MessageHead, Record};
 use crate::error::Result;
 use crate::formats::Input;
@@ -23,7 +23,7 @@ use crate::formats::shared::running::Running;
 use crate::model::Part;
 use crate::model::call::Arguments;
 use crate::wire::Notes;
-use crate::wire::attached::tagged;
+use crate::wire::attachments::tagged;
 use crate::wire::json::{Object, decode, is_true, string, word};
 
 /// What stands beside a reference to a tool.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::attached::{self as client, Sent, framed};
+use super::attachments::{self as client, Sent, framed};
 use super::index::QUEUE;
 use super::queue::NOTICE;
 use super::record::{BlockHead, MessageHead, Record, renders};
@@ -24,9 +24,9 @@ use crate::formats::{Document, Export, LOOSE, Outgoing};
 use crate::hash::fingerprint;
 use crate::model::{Millis, Part, Role};
 use crate::wire::anthropic::{self, Place, result_blocks, text_block, tool_result};
-use crate::wire::attached::tagged;
+use crate::wire::attachments::tagged;
 use crate::wire::json::{array, decode, is_true, quoted, string, word};
-use crate::wire::{Notes, Repair, attached};
+use crate::wire::{Notes, Repair, attachments};
 
 /// The version in records that are written anew where none is known: the one whose records ours
 /// look like.
@@ -246,7 +246,7 @@ impl<'a> Writer<'a> {
             return;
         }
         let plain;
-        let outgoing = match attached::plain(&outgoing.message) {
+        let outgoing = match attachments::plain(&outgoing.message) {
             Cow::Borrowed(_) => outgoing,
             Cow::Owned(message) => {
                 let remark = "changed attachments became the user's text";

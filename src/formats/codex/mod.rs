@@ -10,14 +10,14 @@
 //! `codex-rs/protocol` and `codex-rs/rollout` of <https://github.com/openai/codex>.
 
 mod asides;
-mod beginning;
 mod cut;
-mod ended;
+mod ends;
+mod header;
 mod hides;
 mod history;
-mod inherited;
+mod inheritance;
 mod kept;
-mod opening;
+mod parent_part;
 mod record;
 mod session;
 mod tool_state;
@@ -41,7 +41,7 @@ pub static CODEX: Format = Format {
     },
     go_on: Some(session::go_on),
     copied_from: record::copied_from,
-    ended: Some(ended::ended),
+    ended: Some(ends::ended),
     home: Some(Home {
         variable: Some("CODEX_HOME"),
         belongs: |_, cwd, first_line| {
@@ -68,8 +68,8 @@ pub static CODEX: Format = Format {
                 id.into_uuid().to_string()
             },
             state: tool_state::is_state,
-            checked_out: opening::checked_out,
-            provider: Some(("config.toml", opening::provider)),
+            checked_out: header::checked_out,
+            provider: Some(("config.toml", header::provider)),
             ..Resume::by(&["codex", "resume"], |new| {
                 let NewFile { id, local_time, .. } = new;
                 let date = local_time.get(..10).unwrap_or(local_time).replace('-', "/");

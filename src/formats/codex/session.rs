@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::cut;
 use super::history::prompt_text;
-use super::inherited::Inherited;
+use super::inheritance::Inherited;
 use super::record::{
     CountedRequest, Event, Record, SessionMeta, TokenInfo, TokenUsage, TurnContext,
 };

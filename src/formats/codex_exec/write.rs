@@ -4,7 +4,7 @@ use serde_json::{Value, from_str, json};
 
 use crate::error::Result;
 use crate::formats::shared::remarks::Remarks;
-use crate::formats::shared::{stream, writing};
+use crate::formats::shared::{stream, writers};
 use crate::formats::{Export, Outgoing};
 use crate::model::{Part, Role};
 
@@ -62,7 +62,7 @@ fn new_lines(outgoing: &Outgoing, items: &mut u64, remarks: &mut Remarks) -> Vec
                 content,
                 is_error,
             } => {
-                let text = writing::texts(content, "\n");
+                let text = writers::texts(content, "\n");
                 let status = if *is_error { "failed" } else { "completed" };
                 let result = json!({
                     "id": call, "type": "mcp_tool_call", "server": "", "tool": "",

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{PROVIDER, SUMMARY};
 use crate::formats::shared::parts::{self, opaque, picture, result, said, usage};
-use crate::formats::shared::writing;
+use crate::formats::shared::writers;
 use crate::model::{Message, Part, Role, UsageRecord, depth};
 use crate::wire::Notes;
 use crate::wire::anthropic;
@@ -337,7 +337,7 @@ fn thought(message: &Said<'_>, notes: &mut Notes) -> Vec<Part> {
         notes.opaque("redacted_thinking");
         return vec![parts::redacted(&data)];
     }
-    let text = writing::texts(&content(message.content, notes), "");
+    let text = writers::texts(&content(message.content, notes), "");
     let seal = said(message.signature);
     if text.is_empty() && seal.is_none() {
         return Vec::new();

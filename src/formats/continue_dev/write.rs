@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::formats::shared::chat::write::{Answered, with_results, write_all};
 use crate::formats::shared::records::replaced;
 use crate::formats::shared::remarks::Remarks;
-use crate::formats::shared::writing;
+use crate::formats::shared::writers;
 use crate::formats::{Export, Outgoing};
 use crate::model::{Part, Role};
 use crate::wire::Notes;
@@ -127,7 +127,7 @@ fn anew(answered: &Answered<'_>, items: &mut Vec<String>, remarks: &mut Remarks)
         match part {
             Part::Thinking { text, .. } => {
                 let mut message = json!({"role": "thinking", "content": text});
-                if let Some(signature) = writing::seal(part, &[anthropic::PROVIDER], remarks) {
+                if let Some(signature) = writers::seal(part, &[anthropic::PROVIDER], remarks) {
                     message["signature"] = json!(signature);
                 }
                 items.push(item(message).to_string());

@@ -1,7 +1,7 @@
 //! What the tool sends no more: what it has summed up, cleared, or taken back.
 
-use super::asked::Asked;
 use super::message::summed_up;
+use super::prompts::Asked;
 use super::read::{Reader, fingerprint};
 use super::record::{Data, Event};
 use crate::error::Result;

@@ -11,16 +11,16 @@
 //! The generated schema of session events, and the conversations recorded for tests, in
 //! <https://github.com/github/copilot-sdk>. Observed: sessions of 1.0.20 to 1.0.60, and of 1.0.102 with its requests.
 
-mod asked;
 mod assets;
-mod counted;
-mod ended;
+mod ends;
 mod hides;
 mod message;
+mod prompts;
 mod read;
 mod record;
 #[cfg(test)]
 mod tests;
+mod usage;
 mod write;
 
 use crate::formats::format::{Format, Home, Shape};
@@ -50,7 +50,7 @@ pub static COPILOT_CLI: Format = Format {
         })
     },
     go_on: Some(read::go_on),
-    ended: Some(ended::ended),
+    ended: Some(ends::ended),
     injected: Some(record::is_injected),
     common_stem: Some("events"),
     home: Some(Home {

@@ -7,11 +7,11 @@ use std::hash::{Hash, Hasher};
 
 use serde_json::value::RawValue;
 
-use super::asked::Asked;
 use super::assets::Assets;
-use super::counted::Counted;
 use super::message::{prompt, reply, result};
+use super::prompts::Asked;
 use super::record::{Data, Event, Start};
+use super::usage::Counted;
 use crate::error::Result;
 use crate::formats::shared::continuation::Plain;
 use crate::formats::shared::current::Current;

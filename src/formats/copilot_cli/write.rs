@@ -10,7 +10,7 @@ use crate::formats::shared::fields::Fields;
 use crate::formats::shared::records::write_line;
 use crate::formats::shared::remarks::{FOREIGN, Remarks};
 use crate::formats::shared::verbatim;
-use crate::formats::shared::writing::{self, seal, texts};
+use crate::formats::shared::writers::{self, seal, texts};
 use crate::formats::{Document, Export, Outgoing};
 use crate::model::{Media, MediaSource, Millis, Part, Role};
 use crate::wire::json::{Object, array};
@@ -239,7 +239,7 @@ impl Writer<'_> {
                         let request = Object::new()
                             .string("toolCallId", id)
                             .string("name", name)
-                            .raw("arguments", &writing::arguments(arguments))
+                            .raw("arguments", &writers::arguments(arguments))
                             .string("type", kind.as_deref().unwrap_or("function"));
                         requests.push(request.finish());
                     }
@@ -272,7 +272,7 @@ impl Writer<'_> {
         let start = Object::new()
             .string("toolCallId", call)
             .string("toolName", &name)
-            .raw("arguments", &writing::arguments(&arguments));
+            .raw("arguments", &writers::arguments(&arguments));
         self.event("tool.execution_start", start)?;
         let text = texts(content, BETWEEN);
         let mut binaries = Vec::new();

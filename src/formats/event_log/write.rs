@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::formats::shared::remarks::Remarks;
-use crate::formats::shared::{stream, writing};
+use crate::formats::shared::{stream, writers};
 use crate::formats::{Document, Export, Outgoing};
 use crate::model::{Part, Role};
 use crate::wire::json::Object;
@@ -49,7 +49,7 @@ impl LogWriter<'_> {
                         ..
                     },
                 ) => {
-                    let arguments = writing::arguments(arguments);
+                    let arguments = writers::arguments(arguments);
                     let call = Object::new().string("toolCallId", id);
                     let call = call.string("toolName", name).raw("args", &arguments);
                     Some(("tool_call", call))

@@ -12,7 +12,7 @@
 //! `packages/agent-core/src/agent`, and `packages/agent-core-v2/src` with its `docs/wire-manifest.d.ts`, of
 //! <https://github.com/MoonshotAI/kimi-code>. Observed: a session of protocol 1.4 and one of its agents.
 
-mod ended;
+mod ends;
 mod hides;
 mod message;
 mod read;
@@ -47,7 +47,7 @@ pub static KIMI: Format = Format {
         })
     },
     go_on: Some(read::go_on),
-    ended: Some(ended::ended),
+    ended: Some(ends::ended),
     attaches: true,
     common_stem: Some(LOG),
     agents: Some(Agents {

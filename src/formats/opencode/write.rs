@@ -11,7 +11,7 @@ use crate::formats::shared::chat::write::{Answered, with_results, write_all};
 use crate::formats::shared::records::{rewritten, without};
 use crate::formats::shared::remarks::{FOREIGN, Remarks};
 use crate::formats::shared::spans::members;
-use crate::formats::shared::writing;
+use crate::formats::shared::writers;
 use crate::formats::{Action, Document, Export, Outgoing, Step};
 use crate::model::{Media, Millis, Part, Role, Span};
 use crate::wire::Notes;
@@ -308,7 +308,7 @@ impl Writing<'_> {
                 let given = found.map(|at| results.remove(at));
                 let given = given.and_then(Part::as_result);
                 let given = given.map(|(_, content, is_error)| (content, is_error));
-                let state = self.state(&writing::input(arguments), name, given, &time);
+                let state = self.state(&writers::input(arguments), name, given, &time);
                 new.string("type", "tool")
                     .string("callID", id)
                     .string("tool", name)
@@ -341,7 +341,7 @@ impl Writing<'_> {
                 .raw("input", input);
             return state.raw("time", &time.finish()).finish();
         };
-        let text = writing::texts(content, "\n");
+        let text = writers::texts(content, "\n");
         let state = Object::new();
         if is_error {
             let state = state.string("status", "error").raw("input", input);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use crate::formats::shared::condensed::{Forget, Said};
+use crate::formats::shared::condensation::{Forget, Said};
 use crate::formats::shared::parts;
 use crate::model::{Message, Part, Role};
 use crate::wire::json::{Raw, decode, is_true, string};

@@ -3,7 +3,7 @@
 use super::event::{Event, said};
 use super::state::State;
 use crate::error::Result;
-use crate::formats::shared::condensed::{Placed, Talk};
+use crate::formats::shared::condensation::{Placed, Talk};
 use crate::formats::shared::records::{LineReader, Record, each_line};
 use crate::formats::shared::rows;
 use crate::formats::shared::teller::Teller;

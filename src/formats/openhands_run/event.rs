@@ -6,7 +6,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::formats::shared::condensed::{Forget, Said};
+use crate::formats::shared::condensation::{Forget, Said};
 use crate::formats::shared::parts;
 use crate::model::{Message, Part, Role};
 

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::event::Run;
 use crate::error::Result;
-use crate::formats::shared::condensed::{Placed, Said, Talk};
+use crate::formats::shared::condensation::{Placed, Said, Talk};
 use crate::formats::shared::conversations::Names;
 use crate::formats::shared::records::{LineReader, Record, each_line};
 use crate::formats::shared::rows;

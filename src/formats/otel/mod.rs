@@ -13,10 +13,10 @@
 
 mod ai_sdk;
 mod attributes;
+mod conversation;
 mod flat;
 mod heard;
 mod history;
-mod joined;
 mod message;
 mod read;
 mod span;

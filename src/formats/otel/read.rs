@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
+use super::conversation::{Joined, Requests};
 use super::heard::Heard;
 use super::history::History;
-use super::joined::{Joined, Requests};
 use super::span::{Asked, Head, Texts, asked, head};
 use super::{RESOURCES, SCOPES, SPANS, is_trace};
 use crate::error::Result;

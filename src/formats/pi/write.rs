@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::formats::shared::fields::Fields;
 use crate::formats::shared::records::write_line;
 use crate::formats::shared::remarks::{FOREIGN, Remarks, SYSTEM};
-use crate::formats::shared::{verbatim, writing};
+use crate::formats::shared::{verbatim, writers};
 use crate::formats::{Document, Export, Outgoing};
 use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Usage};
 use crate::wire::gemini;
@@ -172,7 +172,7 @@ impl Writer<'_> {
 
     fn message(&mut self, outgoing: &Outgoing, is_first: bool) -> Result<()> {
         let message = &outgoing.message;
-        self.calls.extend(writing::called(message));
+        self.calls.extend(writers::called(message));
         self.time = outgoing.time.unwrap_or(self.time);
         if verbatim::say(&PI, &outgoing.records, message) {
             return self.untouched(&outgoing.records);
@@ -313,7 +313,7 @@ impl Writer<'_> {
             Part::Thinking { text, .. } => {
                 let block = Object::typed("thinking").string("thinking", text);
                 let known = ["anthropic", PROVIDER, gemini::PROVIDER];
-                let sealed = writing::seal(part, &known, &mut self.remarks);
+                let sealed = writers::seal(part, &known, &mut self.remarks);
                 block.optional("thinkingSignature", sealed)
             }
             Part::ToolCall {
@@ -324,7 +324,7 @@ impl Writer<'_> {
             } => {
                 let block = Object::typed("toolCall").string("id", id);
                 let block = block.string("name", name);
-                block.raw("arguments", &writing::input(arguments))
+                block.raw("arguments", &writers::input(arguments))
             }
             Part::Image(Media {
                 source: MediaSource::Base64(data),

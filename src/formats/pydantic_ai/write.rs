@@ -16,7 +16,7 @@ use crate::formats::shared::document::Document as _;
 use crate::formats::shared::histories::write::{Run, begin_with, framed, runs};
 use crate::formats::shared::records::rewritten;
 use crate::formats::shared::remarks::{FOREIGN, Remarks};
-use crate::formats::shared::writing::{called, texts};
+use crate::formats::shared::writers::{called, texts};
 use crate::formats::{Document, Export, Outgoing};
 use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Usage, base64};
 use crate::wire::json::{Object, array, quoted, text_at, type_of};

@@ -10,7 +10,7 @@
 //! `chatRecordingService.ts`, `sessionService.ts` and `agents/agent-transcript.ts` in `packages/core/src`
 //! of <https://github.com/QwenLM/qwen-code>.
 
-mod named;
+mod call_ids;
 mod read;
 mod record;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::named::Named;
+use super::call_ids::Named;
 use super::record::{Payload, Record, message_of};
 use crate::error::{Error, Result};
 use crate::formats::shared::lines::mend;

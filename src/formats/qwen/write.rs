@@ -7,7 +7,7 @@ use super::record::Record;
 use crate::error::Result;
 use crate::formats::shared::records::{replaced, rewritten, write_line};
 use crate::formats::shared::remarks::{Remarks, SYSTEM};
-use crate::formats::shared::writing;
+use crate::formats::shared::writers;
 use crate::formats::{Document, Export, Outgoing, Step};
 use crate::model::{Millis, Part, Role, Span};
 use crate::wire::Notes;
@@ -124,7 +124,7 @@ impl<'a> Writing<'a> {
     fn anew(&mut self, outgoing: &Outgoing) -> String {
         self.time = outgoing.time.unwrap_or(self.time);
         let message = &outgoing.message;
-        self.functions.extend(writing::called(message));
+        self.functions.extend(writers::called(message));
         let (kind, role) = match message.role {
             Role::Assistant => ("assistant", "model"),
             _ if message.parts.iter().all(Part::is_result) => ("tool_result", "user"),

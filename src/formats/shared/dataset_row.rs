@@ -3,7 +3,7 @@
 //! Messages have the form of OpenAI's Chat Completions, with a text for content: so a column of them has one type.
 //! Deliberately absent: which messages a row has.
 
-use crate::formats::shared::offered::Offered;
+use crate::formats::shared::tool_offer::Offered;
 use crate::model::{Message, Millis, Part, Role, Usage};
 use crate::wire::json::{Object, array};
 

@@ -9,12 +9,11 @@
 pub(super) mod lazy;
 
 pub(super) mod chat;
-pub(super) mod condensed;
+pub(super) mod condensation;
 pub(super) mod continuation;
 #[cfg(test)]
 pub(super) mod contract;
 pub(super) mod conversations;
-pub mod copied;
 pub(super) mod current;
 pub(crate) mod dataset_row;
 pub(super) mod descent;
@@ -29,14 +28,14 @@ pub(super) mod instructions;
 pub(super) mod linear;
 pub(super) mod lines;
 pub(super) mod list;
-pub(super) mod offered;
+pub mod origin;
 pub(super) mod parts;
 pub(super) mod places;
 pub(super) mod recorded;
 pub(crate) mod records;
-pub mod redacted;
-pub mod remarked;
+pub mod redaction;
 pub(super) mod remarks;
+pub mod reply_notes;
 pub(super) mod requests;
 #[cfg(test)]
 mod round_trips;
@@ -50,9 +49,10 @@ pub(super) mod sse;
 pub(super) mod states;
 pub(super) mod stream;
 pub(super) mod teller;
+pub(super) mod tool_offer;
 pub(super) mod transcript;
 pub(super) mod verbatim;
 pub(super) mod walk;
 pub(super) mod ways;
 pub(super) mod whole_request;
-pub(super) mod writing;
+pub(super) mod writers;

@@ -9,7 +9,7 @@ use crate::formats::responses::RESPONSES;
 use crate::formats::shared::chat;
 use crate::formats::shared::lines::mend;
 use crate::formats::shared::records::json_error;
-use crate::formats::shared::remarked::Remarked;
+use crate::formats::shared::reply_notes::Remarked;
 use crate::formats::{Action, Format, Problem, Sink, Source, Step, sniff};
 use crate::model::{Message, Role, Sealed, UsageRecord};
 use crate::wire::json::{quoted, string};

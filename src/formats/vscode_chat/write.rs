@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::formats::shared::chat::write::write_all;
 use crate::formats::shared::records::replaced;
 use crate::formats::shared::remarks::{FOREIGN, Remarks, SYSTEM};
-use crate::formats::shared::writing::{seal, texts};
+use crate::formats::shared::writers::{seal, texts};
 use crate::formats::{Document, Export, Outgoing};
 use crate::model::{Media, MediaSource, Message, Millis, Part, Role};
 use crate::wire::Notes;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::formats::{Format, attached, sniff};
+use crate::formats::{Format, attachments, sniff};
 use crate::hash::CommitHash;
 use crate::ingest::import::take_in;
 use crate::ingest::inspect::SessionInput;
@@ -37,7 +37,7 @@ fn messages(repo: &Repo, commit: &CommitHash, format: &Format) -> Vec<Message> {
         if format.attaches {
             message
         } else {
-            attached::plain(&message).into_owned()
+            attachments::plain(&message).into_owned()
         }
     });
     held.map(|mut message| {
@@ -75,7 +75,7 @@ fn forgive(messages: &mut Vec<Message>, format: &Format, remarks: &[String]) {
     for message in messages.iter_mut() {
         message.name = message.name.take().filter(|_| !name);
         if is_plain {
-            *message = attached::plain(message).into_owned();
+            *message = attachments::plain(message).into_owned();
         }
         message.interrupted &= !cut;
         message.parts.retain(|part| match part {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use proptest::prelude::*;
 
 use crate::formats::Format;
-use crate::formats::shared::redacted::Sieve;
+use crate::formats::shared::redaction::Sieve;
 use crate::ingest::{ExportOptions, export, redacts};
 use crate::model::secret::{Leaving, SecretCounts, Secrets};
 use crate::model::{Draft, EntryId, Message, Millis, Part, Priority, RefName, Role};

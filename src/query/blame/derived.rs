@@ -10,7 +10,7 @@ use crate::context::OrderEntry;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::model::terms::{Cutter, is_common, stem};
-use crate::model::weighed::{factor_of, hash, weighed};
+use crate::model::word_weights::{factor_of, hash, weighed};
 use crate::model::{EntryId, Message, Operation, Part};
 use crate::repo::load;
 use crate::repo::repository::Repo;

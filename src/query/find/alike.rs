@@ -13,9 +13,9 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::looked::{Looked, Looking};
+use super::hit::{Looked, Looking};
 use super::options::{RankedOptions, RankedQuery, SearchOptions};
-use super::ranked::{Answer, Ordering};
+use super::ranking::{Answer, Ordering};
 use super::vectors::{self, ModelDigest, Near, VectorPiece, Vectors};
 use super::{FindProgress, Found};
 use crate::error::{Error, Result};

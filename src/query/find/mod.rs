@@ -5,11 +5,11 @@
 //! across branches, and where a found message stands in its branch's context.
 
 mod alike;
-mod looked;
+mod hit;
 mod merge;
 mod options;
 mod own;
-mod ranked;
+mod ranking;
 mod taken_back;
 #[cfg(test)]
 mod tests;
@@ -24,7 +24,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::model::pattern::MatchedLine;
 use crate::model::{Commit, EntryId, Head, Operation, RefName, Role, Speaker, call};
 use crate::repo::call::On;
-use crate::repo::called::Callers;
+use crate::repo::calls::Callers;
 use crate::repo::repository::{self, Repo};
 use crate::repo::{load, path, prompts};
 use crate::store::{CommitRow, SessionRow, Tips, Tx, View};

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Author, Commit, Operation, Role, Speaker};
 use crate::query::log::LogOptions;
-use crate::repo::called::Callers;
+use crate::repo::calls::Callers;
 use crate::repo::{load, path, prompts};
 use crate::store::{CommitRow, ContentRow, View};
 

@@ -8,7 +8,7 @@ use super::page::{INDENT, Page};
 use super::{Chat, Pen};
 use crate::model::Part;
 use crate::model::call::Brief;
-use crate::model::hosted::hosted;
+use crate::model::server_tools::hosted;
 use crate::render::edit::Edits;
 use crate::render::{Label, Line, part};
 use crate::tree::NodeId;

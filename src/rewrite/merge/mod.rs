@@ -20,7 +20,7 @@ use crate::model::{Draft, EntryId, Head, Message, Operation, Priority, RefName};
 use crate::repo::ancestry;
 use crate::repo::call::Call;
 use crate::repo::expect::Expect;
-use crate::repo::merging::{MergeForm, Side, UnderWay};
+use crate::repo::merge_state::{MergeForm, Side, UnderWay};
 use crate::repo::path;
 use crate::repo::repository::Repo;
 use crate::rewrite::{Needs, Surgery, SurgeryOptions};

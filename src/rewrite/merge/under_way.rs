@@ -4,7 +4,7 @@ use crate::context::plan::carry::Whose;
 use crate::error::{Error, Refusal, Result};
 use crate::model::EntryId;
 use crate::repo::call::{Call, On};
-use crate::repo::merging::{Side, UnderWay};
+use crate::repo::merge_state::{Side, UnderWay};
 use crate::repo::repository::Repo;
 use crate::rewrite::merge::{Merge, MergeConflict, MergeOptions};
 

@@ -11,7 +11,7 @@ use super::session::{Session, place_of};
 use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::store::columns::Columns;
-use crate::store::packing::unpack_into;
+use crate::store::compression::unpack_into;
 use crate::store::rows;
 
 /// How many bytes of bodies, packed, are asked for at once.

@@ -20,14 +20,15 @@ mod health;
 mod known;
 mod link;
 mod mend;
-mod moving;
 mod numbers;
 mod objects;
 mod parameters;
 mod passwords;
 mod path;
+mod pending;
 mod reach;
 mod reason;
+mod ref_move;
 mod refs;
 mod remembered;
 mod room;
@@ -44,17 +45,16 @@ mod trust;
 mod turn;
 mod usual;
 mod verify;
-mod waiting;
 mod whole;
 mod words;
 mod writing;
 
+#[cfg(all(test, unix))]
+mod behind_pooler;
 #[cfg(test)]
 mod beside;
 #[cfg(all(test, unix))]
 mod crashes;
-#[cfg(all(test, unix))]
-mod pooled;
 #[cfg(test)]
 pub(crate) mod tests;
 

@@ -14,8 +14,8 @@ use crate::hash::{CommitHash, HashBytes, fingerprint};
 use crate::model::{RefName, Span};
 use crate::store::codec::{number, pack_spans, unpack_spans};
 use crate::store::columns::Columns;
+use crate::store::compression::{ZSTD, packed, unpack};
 use crate::store::lineage::Lineages;
-use crate::store::packing::{ZSTD, packed, unpack};
 use crate::store::sources::{Block, bytes_of, must_be_newest, must_source, source_as_it_was};
 use crate::store::tables::FOLLOWED;
 use crate::store::{

@@ -18,7 +18,7 @@ use crate::store::Checked;
 use crate::store::check::{self, Check, RefLogs, Tell};
 use crate::store::codec::number;
 use crate::store::columns::Columns;
-use crate::store::packing::unpack_any;
+use crate::store::compression::unpack_any;
 use crate::store::rows::Shown;
 
 /// How many rows are read at once, and after how many it is told how far the check has come.

@@ -13,7 +13,7 @@ use super::search::paths_asked;
 use super::session::{Session, place_of};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::weighed::{Weighed, weighed};
+use crate::model::word_weights::{Weighed, weighed};
 use crate::model::{Message, Sealed};
 use crate::store::columns::{Columns, damaged};
 use crate::store::rows::{commit, message};

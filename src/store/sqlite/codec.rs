@@ -12,7 +12,7 @@ use crate::store::{Cell, CountKey};
 
 pub(super) use crate::store::codec::{Packer, Speaker, Unpacker, number, pack_spans, unpack_spans};
 pub(super) use crate::store::columns::damaged;
-pub(super) use crate::store::packing::{
+pub(super) use crate::store::compression::{
     LEVEL, RAW, ZSTD, pack, packed, pays, press, unpack, unpack_any, unpack_into,
 };
 

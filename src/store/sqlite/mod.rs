@@ -59,7 +59,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
-use crate::model::weighed::weighed;
+use crate::model::word_weights::weighed;
 use crate::model::{Author, Millis, RefName};
 use dictionary::Dictionary;
 use pack::{LARGE_BYTES, Packs};

@@ -9,7 +9,7 @@ use super::pack::{Held, LARGE_BYTES, OpenPack, PACK_BYTES, Pack};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::store::columns::Columns;
-use crate::store::packing::compress;
+use crate::store::compression::compress;
 
 /// The first messages of a transaction stand alone: a pack of so few is not worth its row.
 const FEW: u64 = 16;

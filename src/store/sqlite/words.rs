@@ -8,7 +8,7 @@ use super::search::{OTHERS, of_each};
 use super::session::Session;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::weighed::{Weighed, weighed};
+use crate::model::word_weights::{Weighed, weighed};
 use crate::model::{Message, Sealed};
 use crate::store::columns::{Columns, damaged};
 use crate::store::lineage::Lineages;

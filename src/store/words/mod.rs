@@ -19,7 +19,7 @@ use super::codec::number;
 use super::columns::damaged;
 use super::indexed::Indexed;
 use crate::error::Result;
-use crate::model::weighed::{Hashed, LEVELS, Weighed, hash};
+use crate::model::word_weights::{Hashed, LEVELS, Weighed, hash};
 pub(super) use blocks::{Block, Reader, Writer};
 
 /// When so many segments of about a size stand one behind the other, they become one.

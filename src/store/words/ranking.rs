@@ -7,7 +7,7 @@ use super::{Gathered, Placed, Reader, Shelf, whole};
 use crate::error::{Error, Result};
 use crate::model::Role;
 use crate::model::query::{Query, Term};
-use crate::model::weighed::{factor_of, role_word};
+use crate::model::word_weights::{factor_of, role_word};
 use crate::store::columns::damaged;
 
 /// Words stand in few contents of a stretch where their places have fewer bytes than one for so many contents.

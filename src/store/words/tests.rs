@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::ranking::{Ranking, best};
 use super::*;
 use crate::model::query::Query;
-use crate::model::weighed::Weigher;
+use crate::model::word_weights::Weigher;
 use crate::model::{Message, Role};
 
 /// The index in memory, and how many bytes were ever put there.

@@ -7,7 +7,7 @@ use super::files::{KeptFile, matching};
 use super::{BLOCK_BYTES, BundleTip, HEADER, HEADER_BEYOND};
 use crate::error::{Error, Result};
 use crate::formats::Input;
-use crate::formats::shared::redacted::RedactedInput;
+use crate::formats::shared::redaction::RedactedInput;
 use crate::hash::{CommitHash, ContentHash, Fingerprint, fingerprint, hex};
 use crate::model::secret::{Leaving, SecretCounts, add_counts};
 use crate::model::{Author, Commit, Message, Operation, RefName, Sealed, Span, is_tombstone};

@@ -13,7 +13,7 @@ use crate::model::tokens::Counter;
 use crate::model::{Encoding, PathSums, RefValue, Standouts, Summed, TokenCount, Total};
 use crate::repo::counts::{key, key_of};
 use crate::repo::load::{self, Fresh};
-use crate::repo::{open_work, path_sums, standouts, summing};
+use crate::repo::{open_work, path_sums, standouts, sums};
 use crate::store::{CommitRow, CountKey, Derived, Fault, View};
 
 /// How many contents are gone through between two words of progress.
@@ -161,7 +161,7 @@ impl<'a> Kept<'a> {
         before: &Before,
     ) -> Option<Summed> {
         let counted = self.counted(context, encoding)?;
-        let mut right = summing::of_context(self.view, commit, context?, &counted).ok()?;
+        let mut right = sums::of_context(self.view, commit, context?, &counted).ok()?;
         if let Some(kept) = kept.and_then(|kept| kept.standouts.as_ref()) {
             let before = before.standouts.as_ref();
             let are_sound = standouts::are_sound(self.view, commit, kept, before).ok()?;

@@ -7,12 +7,12 @@
 //! reply's end, failed tools without output).
 
 mod blocks;
-mod cited;
+mod citations;
 mod read;
 mod write;
 
 pub use blocks::{Block, Place, Server, is_thought, may_be_given, text_block};
-pub use cited::{cited, may_cite};
+pub use citations::{cited, may_cite};
 pub use read::{message, parts, system, usage, usage_record};
 pub use write::{block, content, result_blocks, tool_result, tool_use, written};
 

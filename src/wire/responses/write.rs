@@ -9,7 +9,7 @@ use super::PROVIDER;
 use crate::model::{Media, MediaSource, Message, Part, Role};
 use crate::wire::json::{Object, array, is_object, quoted, text_at, type_of};
 use crate::wire::media::{FILE_WORD, IMAGE_WORD, image_url};
-use crate::wire::{Repair, Repairs, bridged};
+use crate::wire::{Repair, Repairs, bridge_notes};
 
 /// What Codex sends for a call that was cut off.
 const ABORTED: &str = "aborted";
@@ -63,7 +63,7 @@ pub fn takes(message: &Message, part: &Part) -> bool {
     let Part::Opaque { provider, data } = part else {
         return true;
     };
-    let is_no_item = |kind: &str| OF_CHAT.contains(&kind) || bridged::KINDS.contains(&kind);
+    let is_no_item = |kind: &str| OF_CHAT.contains(&kind) || bridge_notes::KINDS.contains(&kind);
     let kind = type_of(data).filter(|kind| !is_no_item(kind));
     // An output that names its tool itself answers no call.
     let is_stray = |kind: &str| {

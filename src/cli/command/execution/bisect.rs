@@ -11,13 +11,13 @@ use tract::render::{Label, Line, plural};
 use tract::repo::{On, Repo};
 use tract::rewrite::bisect::{BisectStep, Bisection, Judged, SearchHow};
 
-use crate::cli::bisecting::by_hand::Session;
-use crate::cli::bisecting::{BRANCH, Conclusion, left, resolve, tip};
+use crate::cli::bisection::by_hand::Session;
+use crate::cli::bisection::{BRANCH, Conclusion, left, resolve, tip};
 use crate::cli::drawing::leaks;
 use crate::cli::machine::input;
 use crate::cli::machine::judge::{self, Judge, Ruling};
 use crate::cli::machine::pause::Pause;
-use crate::cli::running::client::{Client, prompt_at};
+use crate::cli::runs::client::{Client, prompt_at};
 use crate::cli::{App, Failure, Result, Typed, duration};
 
 /// Find the message that makes it go wrong

@@ -15,11 +15,11 @@ use tract::query::Bill;
 use tract::render::{Label, Line, grouped, shell_word, table};
 use tract::repo::{CommitOptions, On, Repo, RunBranch};
 
-use crate::cli::bisecting::resolve;
+use crate::cli::bisection::resolve;
 use crate::cli::drawing::{leaks, prices};
-use crate::cli::running::client::{Client, prompt_at};
-use crate::cli::running::directory::{self, Checkout};
-use crate::cli::running::{Done, Maker, Runs, bill_after, outcome_at};
+use crate::cli::runs::client::{Client, prompt_at};
+use crate::cli::runs::directory::{self, Checkout};
+use crate::cli::runs::{Done, Maker, Runs, bill_after, outcome_at};
 use crate::cli::{App, Failure, Result, Typed, duration};
 
 /// Go on from one context several times

@@ -1,8 +1,8 @@
 //! `tract status`: where am I in my context.
 
-mod costing;
-mod counting;
-mod filling;
+mod contents;
+mod cost;
+mod counts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,11 +13,11 @@ use tract::query::{ProviderSays, RunningWork, Status};
 use tract::render::{Calendar, Label, Line, grouped, percent, plural, rounded, row, tokens};
 use tract::repo::Repo;
 
-use crate::cli::bisecting::by_hand;
+use crate::cli::bisection::by_hand;
 use crate::cli::drawing::prices::{period, place, spent};
 use crate::cli::drawing::{cache, listing, outcome, unreadable};
-use crate::cli::watching::lock;
-use crate::cli::{App, Listing, Result, Ui, guarded};
+use crate::cli::watch::lock;
+use crate::cli::{App, Listing, Result, Ui, guard_record};
 
 pub use tract::deeds::StatusParams as Args;
 
@@ -49,7 +49,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         Vec::new()
     };
     let mut troubles = unreadable::lines(&repo, app)?;
-    troubles.extend(guarded::lines(&repo, app));
+    troubles.extend(guard_record::lines(&repo, app));
     troubles.extend(by_hand::line(&repo)?);
     let cache = match status.head.commit() {
         Some(tip) => cache::state(&repo, &tip, app)?,
@@ -122,9 +122,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     // Where HEAD is detached nothing can be made smaller before one has returned.
     let is_attached = matches!(status.head, Head::Attached { .. });
     if args.verbose {
-        counting::tell(&status, &repo, &mut app.ui)?;
-        costing::tell(app, &repo, &status)?;
-        filling::tell(app, &repo, &on, status.total, is_attached)?;
+        counts::tell(&status, &repo, &mut app.ui)?;
+        cost::tell(app, &repo, &status)?;
+        contents::tell(app, &repo, &on, status.total, is_attached)?;
     }
     if is_attached && status.budget.is_some_and(|budget| at_least > budget) {
         let smaller = outcome::smaller(app, &repo, &on)?;
@@ -306,7 +306,7 @@ fn token_line(status: &Status) -> Line {
         Some(_) if matches!(status.provider, ProviderSays::Before(_)) => "about ",
         _ => "",
     };
-    let spread = counting::spread(status);
+    let spread = counts::spread(status);
     let Some(budget) = status.budget else {
         let count = match spread {
             Some((low, high)) => format!("{} to {}", grouped(low), grouped(high)),

@@ -1,7 +1,7 @@
 //! `tract view`: the conversation as a chat.
 
 use crate::cli::conversation::{self, Form, Which};
-use crate::cli::{App, Failure, Result, follow, interactive, playing};
+use crate::cli::{App, Failure, Result, follow, interactive, playback};
 
 /// Read the conversation as a chat
 ///
@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(long)]
     follow: bool,
     /// Play it as it happened, X times as fast; 0: at once
-    #[arg(long, value_name = "X", conflicts_with_all = ["follow", "interactive"], value_parser = playing::speed)]
+    #[arg(long, value_name = "X", conflicts_with_all = ["follow", "interactive"], value_parser = playback::speed)]
     speed: Option<f64>,
     /// plain; tree: the whole conversation as JSON; html, markdown: as a page
     #[arg(long, value_name = "F", default_value = "plain")]
@@ -76,7 +76,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
                 Failure::usage("--speed is for what is read as it comes, and not for a file");
             return Err(failure.with_hint("tract view --speed 2"));
         }
-        return playing::play(what, which, speed, app);
+        return playback::play(what, which, speed, app);
     }
     if args.follow {
         if args.format != Form::Plain {

@@ -20,7 +20,7 @@ use crate::cli::door::{Surroundings, Watch, Worker};
 use crate::cli::drawing::prices::{period, place, spent};
 use crate::cli::machine::hook::Hook;
 use crate::cli::mcp::{self, Asking, Withheld};
-use crate::cli::{App, Failure, Result, guarded};
+use crate::cli::{App, Failure, Result, guard_record};
 
 /// Say what a compaction must not lose, and give back what it lost
 ///
@@ -171,7 +171,7 @@ fn hooked(args: &Args, app: &mut App) -> Result<()> {
         Ok(Some(told)) => Ok(told.as_str()),
         Err(why) => Err(why.as_str()),
     };
-    let is_here = guarded::keep(
+    let is_here = guard_record::keep(
         (event.as_deref().unwrap_or("an event"), directory.as_deref()),
         told,
         app,

@@ -6,9 +6,9 @@ use tract::ingest::{RecordRequest, Recorder};
 
 use crate::cli::drawing::import;
 use crate::cli::live::Live;
-use crate::cli::machine::incoming::Incoming;
+use crate::cli::machine::byte_stream::Incoming;
 use crate::cli::machine::pause::Pause;
-use crate::cli::recording::{Opening, Recording, verdict};
+use crate::cli::recorder::{Opening, Recording, verdict};
 use crate::cli::{App, Failure, Result, Typed};
 
 /// Record a stream of events from standard input as it arrives

@@ -1,7 +1,7 @@
 //! `tract replay`: short for `view --speed`.
 
 use crate::cli::conversation::{self, Form, Which};
-use crate::cli::{App, Result, playing};
+use crate::cli::{App, Result, playback};
 
 /// Play the conversation as it happened: view --speed
 ///
@@ -17,7 +17,7 @@ pub struct Args {
     #[arg(value_name = "REV", default_value = "HEAD")]
     rev: String,
     /// How many times as fast to play it; 0: at once
-    #[arg(long, value_name = "X", value_parser = playing::speed)]
+    #[arg(long, value_name = "X", value_parser = playback::speed)]
     speed: Option<f64>,
 }
 
@@ -26,6 +26,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let which = Which::Window(None);
     match args.speed.unwrap_or(usual) {
         0.0 => conversation::show(&args.rev, which, Form::Plain, app),
-        speed => playing::play(&args.rev, which, speed, app),
+        speed => playback::play(&args.rev, which, speed, app),
     }
 }

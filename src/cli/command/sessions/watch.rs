@@ -3,7 +3,7 @@
 use tract::formats::registry;
 use tract::ingest::Reading;
 
-use crate::cli::watching::{self, Options};
+use crate::cli::watch::{self, Options};
 use crate::cli::{App, Result};
 
 const ABOUT: &str = "Import your tools' sessions as they grow, until it is stopped";
@@ -54,5 +54,5 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         },
         is_verbose: args.verbose,
     };
-    watching::watch(repo, &options, app)
+    watch::watch(repo, &options, app)
 }

@@ -8,7 +8,7 @@ use tract::repo::{Call, Repo};
 use tract::store::without_password;
 use tract::sync::{FetchOptions, Fetched, Follow};
 
-use crate::cli::peer::{self, fetched};
+use crate::cli::peer::{self, arrival};
 use crate::cli::{App, Failure, Result};
 
 /// Copy a repository from somewhere else
@@ -57,7 +57,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let place = app.short_path(&dir);
     app.ui.status(format!("Made a repository in {place}"));
     peer::tell_of_password(&url, app);
-    fetched::tell(&done, app);
+    arrival::tell(&done, app);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! `tract fetch`: what another repository has, beside what is here.
 
-use crate::cli::peer::fetched;
+use crate::cli::peer::arrival;
 use crate::cli::{App, Result};
 
 pub use tract::deeds::FetchParams as Args;
@@ -12,7 +12,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         if let (true, Some(name)) = (args.all, name) {
             app.ui.status(format!("From {name}"));
         }
-        let done = fetched::run(&one, app);
+        let done = arrival::run(&one, app);
         match (done, name.filter(|_| args.all)) {
             (Ok(_), _) => {}
             // One that cannot be reached does not stop the others.

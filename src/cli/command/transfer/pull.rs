@@ -5,14 +5,14 @@ use tract::render::{plural, shell_word};
 use tract::sync::Parted;
 
 use crate::cli::drawing::{merge, outcome};
-use crate::cli::peer::fetched;
+use crate::cli::peer::arrival;
 use crate::cli::{App, Failure, Result};
 
 pub use tract::deeds::PullParams as Args;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let merges = args.merges(&*app.repo()?)?;
-    let done = fetched::run(args, app)?;
+    let done = arrival::run(args, app)?;
     let mut is_merged = false;
     // Sessions come behind branches: with these their commits may have come.
     let mut parted: Vec<_> = done.parted.iter().collect();

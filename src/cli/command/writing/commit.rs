@@ -10,7 +10,7 @@ use tract::render::{Label, shell_word, tokens};
 use tract::repo::Committed;
 use tract::{Error, formats};
 
-use crate::cli::budgeted::{self, Held};
+use crate::cli::budget::{self, Held};
 use crate::cli::drawing::position;
 use crate::cli::machine::{input, paths};
 use crate::cli::{App, Failure, Result};
@@ -97,7 +97,7 @@ fn commit(args: &Args, edited: &mut Option<String>, app: &mut App) -> Result<()>
         None => Held::free(writing.commit(&repo, call)?.0),
         Some(budget) => {
             let options = writing.options();
-            budgeted::within(&repo, call, drafts, &options, budget, app)?
+            budget::within(&repo, call, drafts, &options, budget, app)?
         }
     };
     // What cannot be said is no reason to leave the rest undone.

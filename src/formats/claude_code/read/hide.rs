@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Reader, Told};
 use crate::error::Result;
-use crate::formats::claude_code::attached;
+use crate::formats::claude_code::attachments;
 use crate::formats::claude_code::index::{Kind, REPLACED};
 use crate::formats::claude_code::path::Item;
 use crate::formats::claude_code::record::{Attachment, MicrocompactMetadata, Record, Withdrawal};
@@ -176,7 +176,7 @@ impl Reader<'_> {
             let (Some(entry), true) = (told.entry(), is_true(attachment.over_token_limit)) else {
                 continue;
             };
-            let words = attached::withdrawn(&outer).into_iter().flatten();
+            let words = attachments::withdrawn(&outer).into_iter().flatten();
             let words: Vec<Part> = words.map(Part::text).collect();
             let words = (!words.is_empty()).then(|| Message::new(Role::User, words));
             parts.push((entry, 0, words));

@@ -4,16 +4,16 @@
 //! A list is told once a model has answered it, before it is changed, and at the end of the file: what a
 //! record says again in between is not. Deliberately absent: which record changes the list.
 
-mod changed;
+mod changes;
 #[cfg(test)]
 mod laws;
-mod matched;
+mod matches;
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-pub(in crate::formats) use self::changed::following;
-pub(in crate::formats) use self::matched::matched;
+pub(in crate::formats) use self::changes::following;
+pub(in crate::formats) use self::matches::matched;
 use crate::error::Result;
 use crate::formats::shared::teller::Teller;
 use crate::formats::{Step, StepEntry, StepId};

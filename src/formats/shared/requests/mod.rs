@@ -2,12 +2,12 @@
 //!
 //! Deliberately absent: how a request is read, and which conversation it belongs to.
 
-mod changed;
+mod changes;
 
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use self::changed::changed;
+use self::changes::changed;
 use crate::error::Result;
 use crate::formats::shared::list::{following, matched};
 use crate::formats::shared::teller::Teller;

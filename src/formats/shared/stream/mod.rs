@@ -6,7 +6,7 @@
 //! construction. Deliberately absent: any format's spelling, and what a tree looks like.
 
 mod export;
-mod growing;
+mod growth;
 mod import;
 mod live;
 mod messages;
@@ -16,7 +16,7 @@ mod replies;
 mod tests;
 
 pub(in crate::formats) use export::{NewReply, export, replies};
-pub use growing::{GrowingStream, StreamEnd};
+pub use growth::{GrowingStream, StreamEnd};
 pub(in crate::formats) use import::format;
 pub use live::EventStream;
 #[cfg(test)]

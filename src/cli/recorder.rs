@@ -10,7 +10,7 @@ use tract::ingest::{Due, Recorder};
 use tract::tree::Tree;
 
 use super::live::Live;
-use super::machine::incoming::{Came, Incoming};
+use super::machine::byte_stream::{Came, Incoming};
 use super::machine::pause::Pause;
 use super::machine::private;
 use super::{App, Exit, Failure, Result, failure};

@@ -5,7 +5,7 @@
 //! this file says next is understood: which turns a rollback drops, which call an output answers. But
 //! none of them is a record of this file.
 
-use super::inherited::Inherited;
+use super::inheritance::Inherited;
 use super::record::{self, Record, SessionMeta};
 use super::session::Reader;
 use crate::error::Result;

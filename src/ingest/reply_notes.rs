@@ -1,7 +1,7 @@
 //! What a provider said of a reply beside its counts, as the records say it that were kept of the reply.
 
 use crate::error::Result;
-use crate::formats::shared::remarked::Remarked;
+use crate::formats::shared::reply_notes::Remarked;
 use crate::hash::CommitHash;
 use crate::repo::Repo;
 use crate::repo::kept::texts;

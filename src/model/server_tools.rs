@@ -22,7 +22,7 @@ pub struct Hosted {
 /// What a block of a provider's own says, where it is a call, its result, or both.
 ///
 /// ```
-/// use tract::model::hosted::hosted;
+/// use tract::model::server_tools::hosted;
 ///
 /// let block = r#"{"type":"web_search_call","id":"ws_1","action":{"type":"search","query":"the Rhine"}}"#;
 /// let said = hosted(block).expect("a call");

@@ -3,7 +3,7 @@
 //! What a session holds that a branch does not have is either new, for it came in after the branch
 //! had left, or was left aside: the branch was started or set back to somewhere within. Which it is,
 //! the log of both refs tells. Deliberately absent: what was taken over since, see
-//! [`crate::repo::adopted`].
+//! [`crate::repo::adoption`].
 
 use crate::error::Result;
 use crate::hash::CommitHash;

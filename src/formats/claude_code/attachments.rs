@@ -20,7 +20,7 @@ use super::record::{self as outer, renders};
 use crate::model::{Media, MediaSource, Part};
 use crate::wire::Notes;
 use crate::wire::anthropic;
-use crate::wire::attached::{tagged, untagged};
+use crate::wire::attachments::{tagged, untagged};
 use crate::wire::json::{Raw, decode, is_true, string, word};
 
 /// What is sent for an attachment.

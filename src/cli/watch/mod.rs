@@ -4,8 +4,8 @@
 //! ([`tract::ingest::Reading`]).
 
 mod databases;
+mod intake;
 pub mod lock;
-mod taking;
 mod wake;
 
 use std::rc::Rc;
@@ -15,8 +15,8 @@ use tract::Error;
 use tract::ingest::Reading;
 use tract::repo::Repo;
 
+use self::intake::Taking;
 use self::lock::Lock;
-use self::taking::Taking;
 use self::wake::{Wake, Woken};
 use super::machine::pause::Pause;
 use super::{App, Failure, Result};

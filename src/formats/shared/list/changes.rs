@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::matched::matched;
+use super::matches::matched;
 use super::{Change, Item, Key, Telling, Told, results};
 use crate::error::Result;
 use crate::formats::{Action, Cover, HideStep, Step, StepEntry, StepId};

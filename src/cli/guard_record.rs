@@ -16,7 +16,7 @@ use tract::model::Millis;
 use tract::render::{Label, Line};
 use tract::repo::Repo;
 
-use super::watching::lock;
+use super::watch::lock;
 use super::{App, Failure};
 
 const NAME: &str = "guard.json";

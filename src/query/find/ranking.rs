@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::looked::{Looked, Looking};
+use super::hit::{Looked, Looking};
 use super::options::RankedOptions;
 use super::own::Own;
 use super::visibility::{Tip, Visibility};
@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Message, Role, Speaker};
 use crate::repo::call::On;
-use crate::repo::called::Callers;
+use crate::repo::calls::Callers;
 use crate::repo::load;
 use crate::repo::repository::Repo;
 use crate::store::{CommitRow, Hit, Ranking, Scored, Tips, View};

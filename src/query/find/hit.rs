@@ -11,7 +11,7 @@ use crate::model::pattern::MatchedLine;
 use crate::model::query::{Query, Term};
 use crate::model::searched::{Passage, searched};
 use crate::model::terms::{Cutter, stem};
-use crate::model::weighed::{SAID, factor};
+use crate::model::word_weights::{SAID, factor};
 use crate::model::{Message, Part};
 
 /// How much of a score is for having all of the words, and how much more one is worth whose words stand

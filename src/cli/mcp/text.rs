@@ -9,8 +9,8 @@ use tract::deeds::{
     Act, ApiError, CostAnswer, DroppedAnswer, DroppedText, ELSEWHERE, FoundMessage, ReadAnswer,
     ReadMessage, RunningFacts, StatusAnswer,
 };
-use tract::model::hosted::{Hosted, hosted};
 use tract::model::quote::{MARGIN, folded, headed, quoted, unframed};
+use tract::model::server_tools::{Hosted, hosted};
 use tract::model::{MediaSource, Millis, Part, Speaker};
 use tract::render::{Calendar, grouped, percent_of, plural};
 

@@ -15,13 +15,13 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use super::attached;
+use super::attachments;
 use super::record::{Attachment, Record, renders};
 use super::write::Writer;
 use crate::formats::shared::fields::Fields;
 use crate::formats::{Document, Outgoing};
 use crate::model::Part;
-use crate::wire::attached::{tagged, untagged};
+use crate::wire::attachments::{tagged, untagged};
 use crate::wire::json::{decode, word};
 
 const SNAPSHOT: &str = "prompt_snapshot";
@@ -80,8 +80,8 @@ fn is_unread(record: &str) -> bool {
     let attachment: Attachment<'_> = decode(record.attachment).unwrap_or_default();
     let is_older = !word(record.version).is_some_and(|version| renders(&version));
     let kind = word(attachment.kind);
-    kind.is_some_and(|kind| is_older && attached::tells(&kind) != Some(true))
-        && attached::rendered(&record).is_none()
+    kind.is_some_and(|kind| is_older && attachments::tells(&kind) != Some(true))
+        && attachments::rendered(&record).is_none()
 }
 
 /// The kind of such a record.
