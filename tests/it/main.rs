@@ -44,6 +44,7 @@ mod compacting;
 mod concurrency;
 mod copies;
 mod costing;
+mod counted_streams;
 mod counting_work;
 
 #[path = "../cluster.rs"]

@@ -7,6 +7,7 @@
 
 mod attached;
 mod beginning;
+mod counted;
 mod ended;
 mod index;
 mod next_request;
@@ -27,6 +28,7 @@ use crate::formats::shared::sent::ReadSent;
 use crate::formats::{Descent, qwen};
 
 use beginning::ForkContext;
+pub(super) use counted::by_model;
 
 /// Record types that only Claude Code writes.
 const OWN_TYPES: [&str; 10] = [
