@@ -73,6 +73,7 @@ mod hostile;
 mod importing;
 mod importing_at_once;
 mod importing_roo;
+mod injected;
 mod kimi_files;
 mod layers;
 mod leaning;
