@@ -450,7 +450,7 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
             "`tract reflog REF` lists where a ref was"
         }
         Error::UnknownRevision { text, .. } if text.contains("..") => {
-            "a range of messages is :3..5; `tract log A..B` lists a range of commits"
+            "a range of messages is :3..5, or idea:3..5 on a branch; `tract log A..B` lists their numbers"
         }
         Error::UnknownRevision { .. } => {
             "`tract log --oneline` lists them, `tract branch` the branches"

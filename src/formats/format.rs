@@ -21,6 +21,15 @@ pub const FRONT_BYTES: u64 = 1 << 20;
 /// What the name of a request has in it where only the reply's time tells it from others.
 pub const LOOSE: &str = "@";
 
+/// How a stream of a session lies to the file in which its client keeps it.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamedSession {
+    /// The format of that file: the session has the same id there, a UUID.
+    pub kept_as: &'static str,
+    /// Whether a stream says what all requests of the session came to, and not only those that it is of.
+    pub sums_up_session: bool,
+}
+
 /// One session format.
 pub struct Format {
     /// The name as it is typed and as it stands in session refs.
@@ -69,6 +78,8 @@ pub struct Format {
     /// and no other reply has it. One that has [`LOOSE`] in it is of a server that names no requests: what `resume` wrote of
     /// its replies has other names.
     pub request_of: Option<fn(record: &str) -> Option<String>>,
+    /// Of what a client prints: how it lies to what the same client keeps.
+    pub streamed: Option<StreamedSession>,
     /// When the reply of a record was whole, of formats that give the time at which it was begun.
     pub replied_at: Option<fn(record: &str) -> Option<Millis>>,
     /// Whether a user's record says that its client made it, where records do.
@@ -391,6 +402,7 @@ impl Format {
             ended: None,
             copied_from: |_| None,
             request_of: None,
+            streamed: None,
             replied_at: None,
             injected: None,
             sent: None,

@@ -84,7 +84,7 @@ use crate::model::{
 
 pub use format::{
     Agents, Everywhere, FRONT_BYTES, Format, Home, JoinedFiles, LOOSE, LineOf, NewFile,
-    RecordFiles, Resume, SessionFolder, Shape, SmallFiles, WithParts,
+    RecordFiles, Resume, SessionFolder, Shape, SmallFiles, StreamedSession, WithParts,
 };
 pub use registry::FORMATS;
 pub use shared::continuation::{Continuer, Midway};

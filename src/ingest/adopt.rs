@@ -82,6 +82,7 @@ fn try_to_adopt(
         onto.know(&taken.stale)?;
     }
     let hashes: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
+    let injected = tx.told_injected(&hashes)?;
     let told = tx
         .usage_records(&hashes)?
         .into_iter()
@@ -102,6 +103,9 @@ fn try_to_adopt(
         }
         for (source, spans) in records {
             tx.put_records(&hash, source, &spans)?;
+        }
+        if injected.contains(&row.hash) {
+            tx.put_injected(&hash)?;
         }
     }
     onto.drop_stale()?;

@@ -729,12 +729,15 @@ fn answers_same_request(view: &dyn View, commit: &CommitHash, step: &Step) -> Re
 }
 
 /// Whether this tells more of what a commit that is here took than what is known. What `resume` wrote for another client has
-/// no place for some of it.
+/// no place for some of it; a stream counts the output of a reply when it is whole, which may be after its last words.
 fn tells_more(view: &dyn View, commit: &CommitHash, usage: &Usage) -> Result<bool> {
     let counts = |it: &Usage| (it.input_tokens, it.output_tokens);
     Ok(view.usage(&[*commit])?[0].is_none_or(|known| {
         let is_same = counts(&known) == counts(usage);
-        known == Usage::default() || (is_same && usage.numbers() > known.numbers())
+        let grows = known.input_tokens == usage.input_tokens
+            && known.output_tokens < usage.output_tokens
+            && known.fuller(*usage) == *usage;
+        known == Usage::default() || grows || (is_same && usage.numbers() > known.numbers())
     }))
 }
 

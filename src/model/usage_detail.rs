@@ -159,6 +159,29 @@ impl StatedUsage {
         self.of_kind(Self::OTHER).next().is_some()
     }
 
+    /// What both come to.
+    #[must_use]
+    pub fn with(mut self, other: &Self) -> Self {
+        for it in &other.models {
+            self.plus(&it.kind, it.model.clone().unwrap_or_default(), it.usage());
+        }
+        self
+    }
+
+    /// The tokens of all that it says.
+    pub fn tokens(&self) -> u64 {
+        let usage = self.models.iter().map(Iteration::usage);
+        let usage = usage.fold(Usage::default(), Usage::plus);
+        usage.input_tokens.saturating_add(usage.output_tokens)
+    }
+
+    /// Whether what all requests came to may have these among them.
+    pub fn covers(&self, replies: Usage) -> bool {
+        let all = self.of_kind(Self::ALL).map(|(_, usage)| usage);
+        let all = all.fold(Usage::default(), Usage::plus);
+        all.input_tokens >= replies.input_tokens && all.output_tokens >= replies.output_tokens
+    }
+
     /// The same where it says anything.
     pub fn if_any(self) -> Option<Self> {
         (self != Self::default()).then_some(self)
@@ -179,22 +202,24 @@ impl StatedUsage {
     }
 
     /// What is left of it beyond the replies that are known: `known` says what those of a model come to; those of no
-    /// known model are the one model's, where there is no other. Of a model of which the client says less than its replies do, that is what it says of other requests alone.
-    pub fn beyond(&self, known: impl Fn(&str) -> Usage) -> Vec<(String, Usage)> {
+    /// known model are the one model's, where there is no other, and `all` are the one's that has no name. Of a model of which the client says less than its replies do, that is what it says of other requests alone.
+    pub fn beyond(&self, known: impl Fn(&str) -> Usage, all: Usage) -> Vec<(String, Usage)> {
         let mut left: Vec<(String, Usage)> = self.of_kind(Self::OTHER).collect();
         let unnamed = known("");
         let is_sole = self.of_kind(Self::ALL).count() == 1;
-        for (model, all) in self.of_kind(Self::ALL) {
+        for (model, stated) in self.of_kind(Self::ALL) {
             let other = left.iter().position(|(of, _)| *of == model);
             let apart = other.map(|at| left[at].1).unwrap_or_default();
-            let mut known = known(&model).plus(apart);
-            if is_sole && !model.is_empty() {
-                known = known.plus(unnamed);
-            }
+            let replies = match (is_sole, model.is_empty()) {
+                (true, true) => all,
+                (true, false) => known(&model).plus(unnamed),
+                _ => known(&model),
+            };
+            let known = replies.plus(apart);
             // Of caches and reasoning clients say less than providers do.
-            let covers =
-                all.input_tokens >= known.input_tokens && all.output_tokens >= known.output_tokens;
-            let more = all.minus(known);
+            let covers = stated.input_tokens >= known.input_tokens
+                && stated.output_tokens >= known.output_tokens;
+            let more = stated.minus(known);
             match other {
                 _ if !covers => {}
                 Some(at) => left[at].1 = apart.plus(more),
@@ -238,12 +263,13 @@ mod tests {
         stated.add("c".to_owned(), Usage::new(7, 1));
         let text = stated.to_text();
         assert_eq!(StatedUsage::from_text(&text), Some(stated.clone()));
-        let left = stated.beyond(|model| match model {
+        let known = |model: &str| match model {
             "a" => Usage::new(70, 8).cached(60, 0),
             // A process that was killed said nothing of its last requests.
             "b" => Usage::new(50, 6),
             _ => Usage::default(),
-        });
+        };
+        let left = stated.beyond(known, Usage::default());
         let more = Usage::new(30, 2).cached(0, 20);
         assert_eq!(
             left,
@@ -264,10 +290,11 @@ mod tests {
             Some(stated.clone())
         );
         // What the client says of all covers the replies of one model, and not those of the other.
-        let left = stated.beyond(|model| match model {
+        let known = |model: &str| match model {
             "a" => Usage::new(100, 10),
             _ => Usage::new(50, 5),
-        });
+        };
+        let left = stated.beyond(known, Usage::default());
         assert_eq!(
             left,
             [
@@ -285,9 +312,20 @@ mod tests {
             "" => Usage::new(30, 3),
             _ => Usage::new(50, 5),
         };
-        assert_eq!(stated.beyond(known), [("a".to_owned(), Usage::new(20, 2))]);
+        let beyond = |stated: &StatedUsage| stated.beyond(known, Usage::default());
+        assert_eq!(beyond(&stated), [("a".to_owned(), Usage::new(20, 2))]);
         stated.add("b".to_owned(), Usage::new(50, 5));
-        assert_eq!(stated.beyond(known), [("a".to_owned(), Usage::new(50, 5))]);
+        assert_eq!(beyond(&stated), [("a".to_owned(), Usage::new(50, 5))]);
+    }
+
+    #[test]
+    fn a_sum_of_no_named_model_is_of_all_replies() {
+        let mut stated = StatedUsage::default();
+        stated.add(String::new(), Usage::new(100, 10));
+        let left = stated.beyond(|_| Usage::default(), Usage::new(70, 10));
+        assert_eq!(left, [(String::new(), Usage::new(30, 0))]);
+        let left = stated.beyond(|_| Usage::default(), Usage::new(100, 10));
+        assert_eq!(left, []);
     }
 
     #[test]

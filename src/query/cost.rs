@@ -11,7 +11,7 @@ mod reply;
 mod stated;
 mod unpriced;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 pub use self::bill::{Bill, bills, bills_by_model};
 pub use self::cache_misses::missed;
@@ -22,12 +22,13 @@ use self::paths::ran_in;
 pub(crate) use self::paths::{NewPath, Paths, each_of, each_path};
 pub use self::reply::BilledReply;
 pub use self::stated::{Billing, OtherRequests, OthersOf, StatedCost};
-use self::stated::{stated_here, stated_of};
+use self::stated::{CopiedReplies, stated_here, stated_of};
 pub use self::unpriced::{Unlisted, unlisted};
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::model::RefName;
 use crate::model::price::Prices;
+use crate::model::{RefName, StatedUsage};
+use crate::repo::copies::{as_kept, root};
 use crate::repo::served::{ServedBy, go_on, served_at};
 use crate::repo::starters::Starters;
 use crate::repo::{Repo, load, path};
@@ -59,10 +60,19 @@ impl Repo {
     pub fn billing(&self, prices: &Prices) -> Result<Billing> {
         let view = self.store.read()?;
         let mut billed = Billed::of(&*view);
+        let stated = stated_here(&*view)?;
+        billed.states(&stated);
         if !view.keeps_bills()? {
             each_path(&*view, None, &mut |path| billed.add(&path, prices))?;
-            let stated = stated_here(&*view)?;
-            return Ok(Billing::of(billed.done()?, stated, &HashMap::new(), prices));
+            let starters = billed.starters()?;
+            let (replies, copied) = billed.told(&starters);
+            return Ok(Billing::of(
+                replies,
+                stated,
+                &copied,
+                &HashMap::new(),
+                prices,
+            ));
         }
         let mut reader = PathReader::of(&*view, prices, &billed.known.copies)?;
         let purge = view.last_purge()?;
@@ -83,8 +93,9 @@ impl Repo {
             billed.add_kept(session, directory, replies)?;
         }
         let starters = billed.starters()?;
-        let (fronts, stated) = (billed.known.copies.fronts(), stated_here(&*view)?);
-        let billing = Billing::of(billed.told(&starters), stated, &reader.sums(), prices);
+        let fronts = billed.known.copies.fronts();
+        let (replies, copied) = billed.told(&starters);
+        let billing = Billing::of(replies, stated, &copied, &reader.sums(), prices);
         let read = reader.read(&fronts, &billing.others);
         drop(view);
         self.keep_paths(&read, purge);
@@ -200,8 +211,11 @@ impl Repo {
     /// The store's.
     pub fn session_billing(&self, tip: &CommitHash, prices: &Prices) -> Result<Billing> {
         let replies = self.billed_session(tip, prices)?;
-        let stated = stated_of(&*self.store.read()?, &replies)?;
-        Ok(Billing::of(replies, stated, &HashMap::new(), prices))
+        let view = self.store.read()?;
+        let session = path::session_of(&*view, tip)?.map(|(name, _)| name);
+        let stated = stated_of(&*view, session.as_ref(), &replies)?;
+        let none = CopiedReplies::new();
+        Ok(Billing::of(replies, stated, &none, &HashMap::new(), prices))
     }
 
     /// The titles of sessions, by their refs. Hostile until escaped.
@@ -225,6 +239,8 @@ struct Billed<'v> {
     by_commit: HashMap<CommitHash, usize>,
     /// Those that have turned out to be copies, each with the one that it is a copy of.
     copies: HashMap<usize, usize>,
+    /// The replies of each session of which its client says what all requests came to, whoever made them.
+    had: HashMap<RefName, BTreeSet<usize>>,
 }
 
 impl<'v> Billed<'v> {
@@ -235,6 +251,25 @@ impl<'v> Billed<'v> {
             replies: Vec::new(),
             by_commit: HashMap::new(),
             copies: HashMap::new(),
+            had: HashMap::new(),
+        }
+    }
+
+    /// Says of which sessions their clients say what all requests came to.
+    fn states(&mut self, stated: &[(RefName, StatedUsage)]) {
+        let sessions = stated.iter().map(|(session, _)| session.clone());
+        self.had = sessions.map(|it| (it, BTreeSet::new())).collect();
+    }
+
+    /// Notes that a session has a reply.
+    fn has(&mut self, session: Option<&RefName>, at: usize) {
+        let Some(session) = session.filter(|_| !self.had.is_empty()) else {
+            return;
+        };
+        let kept = as_kept(session).filter(|kept| self.had.contains_key(kept));
+        let session = kept.unwrap_or_else(|| root(session));
+        if let Some(had) = self.had.get_mut(&session) {
+            had.insert(at);
         }
     }
 
@@ -249,7 +284,7 @@ impl<'v> Billed<'v> {
 
     fn done(self) -> Result<Vec<BilledReply>> {
         let starters = self.starters()?;
-        Ok(self.told(&starters))
+        Ok(self.told(&starters).0)
     }
 
     fn starters(&self) -> Result<Starters> {
@@ -259,24 +294,45 @@ impl<'v> Billed<'v> {
         Ok(starters)
     }
 
-    fn told(self, starters: &Starters) -> Vec<BilledReply> {
-        let replies = self.replies.into_iter().enumerate();
-        let originals = replies.filter(|(at, _)| !self.copies.contains_key(at));
-        let originals = originals.map(|(_, mut reply)| {
-            let starter = reply.session.as_ref().and_then(|it| starters.first(it));
-            reply.started_by = starter.cloned();
-            reply
-        });
-        originals.collect()
+    /// The replies, each once, and those that sessions have and others made.
+    fn told(self, starters: &Starters) -> (Vec<BilledReply>, CopiedReplies) {
+        let mut places = vec![0; self.replies.len()];
+        let mut told: Vec<BilledReply> = Vec::with_capacity(self.replies.len());
+        for (at, mut reply) in self.replies.into_iter().enumerate() {
+            if !self.copies.contains_key(&at) {
+                let starter = reply.session.as_ref().and_then(|it| starters.first(it));
+                reply.started_by = starter.cloned();
+                places[at] = told.len();
+                told.push(reply);
+            }
+        }
+        let place = |mut at: usize| {
+            while let Some(original) = self.copies.get(&at) {
+                at = *original;
+            }
+            places[at]
+        };
+        let mut copied = CopiedReplies::new();
+        for (session, had) in &self.had {
+            let is_made =
+                |at: &usize| told[*at].session.as_ref().map(root).as_ref() == Some(session);
+            let places: BTreeSet<usize> = had.iter().map(|at| place(*at)).collect();
+            let others: BTreeSet<usize> = places.into_iter().filter(|at| !is_made(at)).collect();
+            if !others.is_empty() {
+                copied.insert(session.clone(), others);
+            }
+        }
+        (told, copied)
     }
 
     fn add(&mut self, path: &NewPath<'_>, prices: &Prices) -> Result<()> {
         for row in &path.rows[..path.known] {
-            if let Some(at) = self.at(&row.hash)
-                && self.is_made_by(path.session, at)?
-            {
-                self.replies[at].session = path.session.cloned();
-                self.replies[at].directory = path.directory.cloned();
+            if let Some(at) = self.at(&row.hash) {
+                self.has(path.session, at);
+                if self.is_made_by(path.session, at)? {
+                    self.replies[at].session = path.session.cloned();
+                    self.replies[at].directory = path.directory.cloned();
+                }
             }
         }
         for reply in path.replies(self.view, prices)? {
@@ -295,6 +351,7 @@ impl<'v> Billed<'v> {
         for PathReply { mut reply, request } in replies {
             match self.at(&reply.commit) {
                 Some(at) => {
+                    self.has(session, at);
                     if self.is_made_by(session, at)? {
                         self.replies[at].session = session.cloned();
                         self.replies[at].directory = directory.cloned();
@@ -314,6 +371,7 @@ impl<'v> Billed<'v> {
     /// Adds a reply of a commit that is new.
     fn add_reply(&mut self, reply: BilledReply) -> Result<()> {
         let (at, copies) = self.known.place(&reply)?;
+        self.has(reply.session.as_ref(), at);
         self.by_commit.insert(reply.commit, at);
         let is_new = at == self.replies.len();
         if is_new {

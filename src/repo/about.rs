@@ -31,6 +31,8 @@ pub struct About {
     pub messages: usize,
     /// How many are hidden from it.
     pub hidden: usize,
+    /// How many of both hides put in place of what they hid, such as summaries.
+    pub placed: usize,
     /// The compactions that are active.
     pub compactions: u32,
 }
@@ -89,6 +91,7 @@ impl About {
             last: newest.iter().find_map(|row| row.commit.time),
             messages: outline.visible().len(),
             hidden: outline.all().len() - outline.visible().len(),
+            placed: outline.placed(),
             compactions: outline.active_hides(HideKind::Compaction),
         })
     }

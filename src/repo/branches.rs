@@ -224,24 +224,40 @@ impl Repo {
     ///
     /// [`Error::Refused`] for one that isn't there and for the branch that HEAD is on.
     pub fn delete_reference(&self, call: Call<'_>, name: &RefName) -> Result<CommitHash> {
+        let deleted = self.delete_references(call, std::slice::from_ref(name))?;
+        Ok(deleted[0])
+    }
+
+    /// The same of several, all or none, as one operation.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::delete_reference`].
+    pub fn delete_references(&self, call: Call<'_>, names: &[RefName]) -> Result<Vec<CommitHash>> {
         let tx = self.store.write()?;
-        let commit = load::tip(&*tx, name)?.ok_or_else(|| missing(name))?;
         let own = repository::head(&*tx, &On::Head)?;
-        let own = own.branch().filter(|branch| *branch == name);
         let others = tx.references("")?.into_iter();
-        let mut on_it =
-            others.filter(|(head, on)| head.is_head() && *on == RefValue::Symbolic(name.clone()));
-        let on_it = own
-            .map(|_| RefName::head())
-            .or_else(|| Some(on_it.next()?.0));
-        if let Some(head) = on_it {
-            let (name, head) = (name.short().to_owned(), head.to_string());
-            return Err(Error::Refused(Refusal::HeadIsOnIt { name, head }));
+        let heads: Vec<(RefName, RefValue)> = others.filter(|(head, _)| head.is_head()).collect();
+        let mut deleted = Vec::with_capacity(names.len());
+        for name in names {
+            deleted.push(load::tip(&*tx, name)?.ok_or_else(|| missing(name))?);
+            let own = own.branch().filter(|branch| *branch == name);
+            let is_on_it = |on: &RefValue| *on == RefValue::Symbolic(name.clone());
+            let other = || heads.iter().find(|(_, on)| is_on_it(on));
+            let on_it = own
+                .map(|_| RefName::head())
+                .or_else(|| Some(other()?.0.clone()));
+            if let Some(head) = on_it {
+                let (name, head) = (name.short().to_owned(), head.to_string());
+                return Err(Error::Refused(Refusal::HeadIsOnIt { name, head }));
+            }
         }
         tx.begin_operation(call.now, call.what)?;
-        tx.set_reference(name, None)?;
+        for name in names {
+            tx.set_reference(name, None)?;
+        }
         tx.commit()?;
-        Ok(commit)
+        Ok(deleted)
     }
 
     /// The tags, by name.

@@ -6,16 +6,20 @@
 //! its format knows.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 use crate::formats::Format;
+use crate::formats::registry::FORMATS;
 use crate::formats::shared::origin::{FRONT_BYTES, FirstRecords};
 use crate::hash::CommitHash;
 use crate::model::{Millis, RefName, Span};
 use crate::repo::kept::{format_of, newest_imported};
 use crate::repo::load;
 use crate::store::{OriginRow, Tx, View};
+
+/// How long a UUID is.
+const UUID_CHARS: usize = 36;
 
 /// How many forks of forks are told apart.
 const FORKS: usize = 16;
@@ -25,6 +29,8 @@ const FORKS: usize = 16;
 struct Rank {
     /// How often `resume` wrote anything of which it came.
     resumes: usize,
+    /// Whether it is what a client printed: the same client's file of the session tells more.
+    is_stream: bool,
     /// How many sessions it is a copy of, one of the other: those that its records name.
     copies: usize,
     began: Millis,
@@ -103,6 +109,7 @@ impl<'v> Copies<'v> {
         let rank = Rank {
             resumes: self.resumes(name)?,
             copies: self.parents(name)?.len(),
+            is_stream: as_kept(name).is_some(),
             began: front.began.unwrap_or(Millis(i64::MAX)),
             source: front.source,
         };
@@ -284,8 +291,40 @@ fn resumed_at(view: &dyn View, name: &RefName) -> Result<Option<CommitHash>> {
     Ok(resumed.map(|resumed| resumed.commit))
 }
 
+/// The name of a session that a client streamed in the format in which the client keeps it; none of any other session. What
+/// came in as a further stream of the session goes by a number.
+pub(crate) fn as_kept(name: &RefName) -> Option<RefName> {
+    let root = root(name);
+    let (tool, id) = root.as_session()?;
+    let streamed = Format::named(tool).ok()?.streamed?;
+    let numbered = id.rsplit_once('-').filter(|(first, number)| {
+        first.len() == UUID_CHARS && number.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    let id = numbered.map_or(id, |(first, _)| first);
+    Some(RefName::session(streamed.kept_as, id))
+}
+
+/// The sessions that are here as a client streamed them and as it keeps them, by the latter's names.
+pub(crate) fn kept_and_streamed(view: &dyn View) -> Result<HashSet<RefName>> {
+    let mut both = HashSet::new();
+    let streams = FORMATS
+        .into_iter()
+        .filter(|format| format.streamed.is_some());
+    for format in streams {
+        let prefix = format!("{}{}/", RefName::SESSIONS, format.name);
+        for (name, _) in load::tips(view, &prefix)? {
+            if let Some(kept) = as_kept(&name)
+                && load::tip(view, &kept)?.is_some()
+            {
+                both.insert(kept);
+            }
+        }
+    }
+    Ok(both)
+}
+
 /// The session below which one stands: itself, or that of an agent, or of what was taken back.
-fn root(name: &RefName) -> RefName {
+pub(crate) fn root(name: &RefName) -> RefName {
     let root = name.root_session().and_then(|root| root.parse().ok());
     root.unwrap_or_else(|| name.clone())
 }

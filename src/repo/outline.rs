@@ -70,6 +70,12 @@ impl Outline {
         self.listed(|_, stretch| stretch.fate.visible)
     }
 
+    /// How many entries hides put in place of what they hid: summaries, markers, and messages that were moved.
+    pub fn placed(&self) -> usize {
+        let is_placed = |stretch: &&Stretch| matches!(&stretch.what, Stood::One(entry) if entry.placed.is_some());
+        self.stretches.iter().filter(is_placed).count()
+    }
+
     /// What a hide put in place of what it hid, and then what it hid.
     pub fn replaced_by(&self, hide: &CommitHash) -> Listed {
         let stands_for = |stretch: &Stretch| matches!(&stretch.what, Stood::One(entry) if entry.id.commit == *hide);

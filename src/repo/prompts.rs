@@ -1,6 +1,7 @@
 //! Which messages a user typed: what their text says of that, and what the records say that they came from.
 //!
-//! Bodies and records are read only of users' messages of which the row leaves it open.
+//! Bodies and records are read only of users' messages of which the row leaves it open. A clone without session files goes by
+//! what the other repository told of its records.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,10 +9,15 @@ use crate::context::Entry;
 use crate::error::{Error, Result};
 use crate::formats::Format;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{EntryId, HideKind, Operation, PURGED, Role, reads_as_queued, reads_as_typed};
+use crate::model::{
+    EntryId, HideKind, Operation, PURGED, RefName, Role, reads_as_queued, reads_as_typed,
+};
 use crate::repo::repository::Repo;
 use crate::repo::{kept, load};
-use crate::store::{ContentRow, View};
+use crate::store::{CommitRow, ContentRow, Tx, View};
+
+/// How many commits are asked of at once.
+const SOME: usize = 1 << 12;
 
 /// What the format of a source says of its records, by the source's number.
 type Injected = HashMap<u64, Option<Says>>;
@@ -86,13 +92,22 @@ pub(crate) fn typed(view: &dyn View, said: &[(CommitHash, &ContentRow)]) -> Resu
     let commits: Vec<CommitHash> = found.iter().map(|at| said[*at].0).collect();
     let mut formats = Injected::new();
     let mut asked = Vec::new();
+    let mut unrecorded = Vec::new();
     for (at, records) in found.into_iter().zip(view.records(&commits)?) {
+        if records.is_empty() {
+            unrecorded.push(at);
+        }
         for (source, spans) in records {
             if let Some(is_injected) = injected(view, source, &mut formats)? {
                 asked.push((at, source, spans, is_injected));
                 break;
             }
         }
+    }
+    let told: Vec<CommitHash> = unrecorded.iter().map(|at| said[*at].0).collect();
+    let told = view.told_injected(&told)?;
+    for at in unrecorded {
+        typed[at] = !told.contains(&said[at].0);
     }
     let places = asked.iter().filter_map(|(_, source, spans, _)| {
         let first = spans.first()?;
@@ -108,6 +123,53 @@ pub(crate) fn typed(view: &dyn View, said: &[(CommitHash, &ContentRow)]) -> Resu
         };
     }
     Ok(typed)
+}
+
+/// Those of these commits whose message a client says in the user's name though its text does not tell: by its record, or by
+/// what was told of that where the record is not here.
+pub(crate) fn injected_by_record(
+    view: &dyn View,
+    commits: &[CommitRow],
+) -> Result<Vec<CommitHash>> {
+    let said = commits.iter().flat_map(|row| {
+        let contents = row.commit.operation.contents().into_iter();
+        contents.map(|content| (row.hash, content))
+    });
+    let said: Vec<(CommitHash, ContentHash)> = said.collect();
+    let contents: Vec<ContentHash> = said.iter().map(|(_, content)| *content).collect();
+    let rows = load::rows(view, &contents)?;
+    let said = said
+        .iter()
+        .map(|(commit, content)| (*commit, &rows[content]));
+    let users: Vec<(CommitHash, &ContentRow)> = said.filter(|(_, row)| is_users(row)).collect();
+    let rows: Vec<&ContentRow> = users.iter().map(|(_, row)| *row).collect();
+    let read = users.into_iter().zip(by_text(view, &rows)?);
+    let read: Vec<(CommitHash, &ContentRow)> =
+        read.filter(|(_, typed)| *typed).map(|(it, _)| it).collect();
+    let told = read.iter().zip(typed(view, &read)?);
+    let mut injected: Vec<CommitHash> = told
+        .filter(|(_, typed)| !typed)
+        .map(|((commit, _), _)| *commit)
+        .collect();
+    injected.dedup();
+    Ok(injected)
+}
+
+/// Keeps which messages of a session its client wrote in the user's name, before its records are erased.
+pub(crate) fn keep_injected(tx: &dyn Tx, session: &RefName) -> Result<()> {
+    let own = load::tip(tx, session)?.map(|tip| (session.clone(), tip));
+    let below = load::tips(tx, &format!("{session}/"))?;
+    let mut seen = HashSet::new();
+    for (_, tip) in own.into_iter().chain(below) {
+        let mut rows = tx.ancestors(&tip, None, usize::MAX)?;
+        rows.retain(|row| seen.insert(row.hash));
+        for some in rows.chunks(SOME) {
+            for commit in injected_by_record(tx, some)? {
+                tx.put_injected(&commit)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Which of these messages a client says in the user's name, each with the commit that brings it: what the user did

@@ -345,8 +345,12 @@ impl Putting<'_> {
         if row.appended().is_none() {
             return Ok(());
         }
-        if let Some(usage) = self.tx.usage(&[row.hash])?.into_iter().flatten().next() {
-            self.tx.put_usage(copy, usage)?;
+        let usage = self.tx.usage_records(&[row.hash])?;
+        if let Some(usage) = usage.into_iter().flatten().next() {
+            self.tx.put_usage_record(copy, &usage)?;
+        }
+        if !self.tx.told_injected(&[row.hash])?.is_empty() {
+            self.tx.put_injected(copy)?;
         }
         for (source, spans) in self.tx.records(&[row.hash])?.into_iter().flatten() {
             self.tx.put_records(copy, source, &spans)?;

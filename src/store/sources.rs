@@ -11,7 +11,9 @@ use super::columns::Cell;
 use super::columns::damaged;
 use super::compression::{ZSTD, press};
 use super::remembered::{self, Memory, MemoryRow, Remembered, RememberedMut, odd};
-use super::tables::{FOLLOWED, ORIGINS, RECORDINGS, SESSIONS, STATED_USAGE, UNREAD, USAGE_DETAILS};
+use super::tables::{
+    FOLLOWED, INJECTED, ORIGINS, RECORDINGS, SESSIONS, STATED_USAGE, UNREAD, USAGE_DETAILS,
+};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};
 use crate::model::{Millis, RefName, Settings, Span, StatedUsage, UsageDetail};
@@ -542,6 +544,26 @@ pub trait Sources: Remembered {
         rows.iter().map(detailed).collect()
     }
 
+    /// Whether it is known here of any message what a client's records say of it elsewhere.
+    fn tells_injected(&self) -> Result<bool> {
+        Ok(!remembered::all(self, &INJECTED)?.is_empty())
+    }
+
+    /// Those of these messages of which it is known here that a client wrote them in the user's name, as its records said
+    /// elsewhere. Each is named by the commit that appends it.
+    fn told_injected(&self, messages: &[CommitHash]) -> Result<HashSet<CommitHash>> {
+        let rows = match messages {
+            [] => Vec::new(),
+            _ if !self.tells_injected()? => Vec::new(),
+            [one] => Vec::from_iter(remembered::one(self, &INJECTED, &one.to_string())?),
+            _ => remembered::all(self, &INJECTED)?,
+        };
+        let wanted: HashSet<&CommitHash> = messages.iter().collect();
+        let rows = rows.iter().map(|row| row.commit(0));
+        rows.filter(|row| row.as_ref().map_or(true, |it| wanted.contains(it)))
+            .collect()
+    }
+
     /// Whether replies are kept here as they were billed.
     fn keeps_bills(&self) -> Result<bool> {
         Ok(false)
@@ -633,6 +655,12 @@ pub trait SourcesMut: Sources + RememberedMut {
         self.forget_bills_with(reply)?;
         let cells = vec![Cell::Commit(*reply), Cell::from(&*detail.to_text())];
         self.remember(Memory(&USAGE_DETAILS), &reply.to_string(), Some(cells))
+    }
+
+    /// Keeps that a client wrote a message in the user's name, for whoever has no record of it.
+    fn put_injected(&self, message: &CommitHash) -> Result<()> {
+        let cells = vec![Cell::Commit(*message)];
+        self.remember(Memory(&INJECTED), &message.to_string(), Some(cells))
     }
 
     /// Keeps what a client says that all requests of a session came to; a repeat replaces.

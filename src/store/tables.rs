@@ -156,6 +156,8 @@ pub(super) static USAGE_DETAILS: Table = Table::of(
     &["reply", "commit_id", "detail"],
     RoomOf::Names,
 );
+/// Messages that a client wrote in the user's name, by what its records said elsewhere, by their commits.
+pub(super) static INJECTED: Table = Table::of("injected", &["message", "commit_id"], RoomOf::Names);
 /// What clients say that all requests of a session came to.
 pub(super) static STATED_USAGE: Table =
     Table::of("stated_usage", &["name", "stated"], RoomOf::Sources);
@@ -245,7 +247,7 @@ pub(super) static WORDS: Table = Table::derived(
 .repair(Repair::Drop);
 
 /// All of them, by name.
-pub(super) static TABLES: [&Table; 43] = [
+pub(super) static TABLES: [&Table; 44] = [
     &Table::of(
         "adopted",
         &["id", "session", "theirs", "ours"],
@@ -309,6 +311,7 @@ pub(super) static TABLES: [&Table; 43] = [
     .only(Only::Files),
     &FOLLOWED,
     &FOLLOWERS,
+    &INJECTED,
     &Table::of(
         "lineages",
         &["id", "parent", "fork_depth", "changes"],

@@ -17,6 +17,7 @@ use crate::repo::call::Call;
 use crate::repo::copies;
 use crate::repo::kept::KeptSource;
 use crate::repo::load;
+use crate::repo::prompts;
 use crate::repo::repository::Repo;
 use crate::repo::undo::{self, OperationEntry};
 use crate::store::{CommitRow, View};
@@ -202,6 +203,7 @@ impl Repo {
         tx.unindex(&gone)?;
         for name in &erasure.sources {
             copies::keep_origin(&*tx, name)?;
+            prompts::keep_injected(&*tx, name)?;
         }
         for file in &erasure.files {
             tx.purge_source(*file)?;

@@ -70,10 +70,13 @@ pub(crate) fn erase_notes(
     let renamed = &done.renamed;
     let old: Vec<CommitHash> = renamed.keys().copied().collect();
     for some in old.chunks(SOME) {
-        for (old, usage) in some.iter().zip(tx.usage(some)?) {
+        for (old, usage) in some.iter().zip(tx.usage_records(some)?) {
             if let Some(usage) = usage {
-                tx.put_usage(&renamed[old], usage)?;
+                tx.put_usage_record(&renamed[old], &usage)?;
             }
+        }
+        for old in tx.told_injected(some)? {
+            tx.put_injected(&renamed[&old])?;
         }
         for (old, records) in some.iter().zip(tx.records(some)?) {
             for (source, spans) in records {

@@ -14,6 +14,7 @@ use crate::repo::ancestry;
 use crate::repo::call::Call;
 use crate::repo::copies;
 use crate::repo::load;
+use crate::repo::prompts;
 use crate::repo::repository::{self, Repo};
 use crate::store::{CommitRow, Store, Tx, View};
 use crate::upkeep::asides::ErasedAside;
@@ -139,6 +140,7 @@ impl Repo {
                 }
             } else if is_behind || !is_used {
                 copies::keep_origin(&*tx, &source.session)?;
+                prompts::keep_injected(&*tx, &source.session)?;
                 tx.purge_source(source.id)?;
                 purged.sources += 1;
             }

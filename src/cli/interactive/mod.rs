@@ -153,35 +153,37 @@ fn elsewhere(which: Which, app: &mut App) -> Result<()> {
     let mut place = Place::at(None, which, &terminal, app)?;
     place.is_kept = false;
     let mut chooser = Chooser::of_files(found, &here, app.calendar(), place.size);
+    let mut last = None;
     let done = loop {
-        let path = match place.pick(&mut chooser, None, &pause, &mut terminal, app) {
-            Ok(Chose::File(path)) => path,
+        match place.pick(&mut chooser, None, &pause, &mut terminal, app) {
+            Ok(Chose::File(path)) => {
+                let name = path.file_name().unwrap_or_default();
+                let name = name.to_string_lossy().into_owned();
+                chooser.say(Label::Dim.of(format!("{name} …")));
+                place.draw(chooser.picture(), &mut terminal)?;
+                app.ui.capture();
+                let read = in_memory::read(&path, app);
+                app.ui.captured();
+                let read = read.and_then(|read| Ok((read.only(&name)?.to_string(), read.repo)));
+                match read {
+                    Ok((session, repo)) => {
+                        place.what = session;
+                        place.is_tip = false;
+                        last = Some(repo);
+                    }
+                    Err(failure) => {
+                        chooser.say(failure.line());
+                        continue;
+                    }
+                }
+            }
+            // Who chooses nothing goes back to what was read.
+            Ok(_) if last.is_some() && !pause.is_over() => {}
             Ok(_) => break Ok(()),
             Err(failure) => break Err(failure),
-        };
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        chooser.say(Label::Dim.of(format!("{name} …")));
-        place.draw(chooser.picture(), &mut terminal)?;
-        app.ui.capture();
-        let read = in_memory::read(&path, app);
-        app.ui.captured();
-        let read = read.and_then(|read| Ok((read.only(&name)?.to_string(), read.repo)));
-        let repo = match read {
-            Ok((session, repo)) => {
-                place.what = session;
-                place.is_tip = false;
-                repo
-            }
-            Err(failure) => {
-                chooser.say(failure.line());
-                continue;
-            }
-        };
-        match place.read(&repo, &pause, &mut terminal, None, app) {
+        }
+        let Some(repo) = &last else { continue };
+        match place.read(repo, &pause, &mut terminal, None, app) {
             Ok(End::Choose) => chooser.resize(place.size),
             Ok(End::Quit(_)) => break Ok(()),
             Err(failure) => break Err(failure),

@@ -318,7 +318,7 @@ pub fn listed(tree: &Tree<'_>, above: &str, calendar: &Calendar, app: &App) -> L
     let directory = row.directory.as_deref();
     facts.extend(directory.map(|directory| shown_directory(directory, app)));
     if let Some((messages, hidden)) = row.messages {
-        facts.push(plural((messages + hidden) as u64, "message"));
+        facts.push(plural(messages as u64, "message"));
         if hidden > 0 {
             facts.push(format!("{} hidden", grouped(hidden as u64)));
         }

@@ -147,7 +147,8 @@ fn kept(
             },
             model: overview.and_then(|overview| overview.model.clone()),
             directory: about.and_then(|about| about.cwd.clone()),
-            messages: about.map(|about| (about.messages, about.hidden)),
+            // As an import counts them: a summary was not said by anybody.
+            messages: about.map(|it| ((it.messages + it.hidden) - it.placed, it.hidden)),
             tokens: overview
                 .and_then(|overview| overview.tokens)
                 .map(tract::render::tokens),

@@ -16,7 +16,7 @@ pub struct Row {
     pub model: Option<String>,
     /// The directory that it ran in. Hostile until escaped.
     pub directory: Option<String>,
-    /// How many messages a model would be sent, and how many are hidden from it; none while that is not known.
+    /// How many messages were said, and how many of them and of summaries are hidden; none while that is not known.
     pub messages: Option<(usize, usize)>,
     /// The tokens of its context, as people read them.
     pub tokens: Option<String>,

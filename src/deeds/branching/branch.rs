@@ -22,7 +22,11 @@ pub struct BranchParams {
     /// Where the branch starts, instead of HEAD; with `rename` its new name
     #[serde(default)]
     pub rev: Option<String>,
-    /// Delete the branch `name`
+    /// More branches to delete
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(value_name = "NAME", hide = true))]
+    pub others: Vec<String>,
+    /// Delete the branch `name`, and all others that are named
     #[serde(default)]
     #[cfg_attr(
         feature = "cli",
@@ -42,8 +46,8 @@ pub struct BranchParams {
 pub enum Branched {
     /// It was made.
     Made(Made),
-    /// It was deleted; where it was.
-    Deleted(RefName, CommitHash),
+    /// They were deleted; where each was.
+    Deleted(Vec<(RefName, CommitHash)>),
     /// It is called otherwise: before, and now.
     Renamed(RefName, RefName),
 }
@@ -57,12 +61,23 @@ impl BranchParams {
     /// [`crate::repo::Repo::rename_branch`] and [`crate::repo::Repo::delete_reference`].
     pub fn carry_out(&self, at: &At<'_>, call: Call<'_>) -> Result<Branched, ApiError> {
         let name = self.name.as_str();
+        if !self.delete && !self.others.is_empty() {
+            return Err(ApiError::params("'delete' alone takes several names"));
+        }
         match (self.delete, self.rename) {
             (true, true) => Err(ApiError::params("'delete' or 'rename', not both")),
             (true, false) => {
-                let branch = RefName::branch(name)?;
-                let was = super::delete(at, call, &branch, self.rev.as_deref())?;
-                Ok(Branched::Deleted(branch, was))
+                let names = [name].into_iter().chain(self.rev.as_deref());
+                let names = names.chain(self.others.iter().map(String::as_str));
+                let mut branches = Vec::new();
+                for name in names {
+                    let branch = RefName::branch(name)?;
+                    if !branches.contains(&branch) {
+                        branches.push(branch);
+                    }
+                }
+                let was = at.repo.delete_references(call, &branches)?;
+                Ok(Branched::Deleted(branches.into_iter().zip(was).collect()))
             }
             (false, true) => {
                 let (from, to) = match &self.rev {
@@ -102,7 +117,10 @@ impl Method for BranchParams {
         let line = self.line();
         let (name, commit) = match self.carry_out(at, at.call(&line))? {
             Branched::Made(made) => (made.name, Some(made.commit)),
-            Branched::Deleted(name, was) => (name, Some(was)),
+            Branched::Deleted(deleted) => {
+                let (name, was) = deleted.into_iter().next().expect("one is named");
+                (name, Some(was))
+            }
             Branched::Renamed(_, name) => {
                 let tip = at.repo.head(&On::Branch(name.clone()))?.commit();
                 (name, tip)
@@ -117,7 +135,7 @@ impl Method for BranchParams {
 
 impl Deed for BranchParams {
     const OPTIONS_FIRST: bool = true;
-    const PLACES: &'static [&'static str] = &["name", "rev"];
+    const PLACES: &'static [&'static str] = &["name", "rev", "others"];
     const SHORT: &'static [(&'static str, &'static str)] = &[("delete", "-d"), ("rename", "-m")];
     const REVISIONS: &'static [&'static str] = &["rev"];
 }

@@ -83,7 +83,13 @@ impl TagParams {
             return Err(ApiError::params("'delete' or 'message', not both"));
         }
         let commit = match self.delete {
-            true => super::delete(at, call, &tag, rev)?,
+            true => {
+                if let Some(rev) = rev {
+                    let what = format!("'delete' takes one name, not '{rev}' too");
+                    return Err(ApiError::params(what));
+                }
+                at.repo.delete_reference(call, &tag)?
+            }
             false => {
                 let rev = rev.unwrap_or("HEAD");
                 at.repo.create_tag(call, &tag, rev, message)?

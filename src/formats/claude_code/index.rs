@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::attachments;
+use super::counted;
 use super::parent_part::Behind;
 use super::queue::{self, Queue};
 use super::record::{
@@ -15,7 +15,7 @@ use super::record::{
 use crate::error::Result;
 use crate::formats::shared::records::{self, LineReader, each_line, each_line_from};
 use crate::formats::{Input, Problem, SessionEnd, Sink, again};
-use crate::model::{Span, StatedUsage, Usage};
+use crate::model::Span;
 use crate::wire::json::{Raw, decode, is_true, string, word};
 
 /// An interned string.
@@ -237,31 +237,6 @@ impl LineReader for Reader<'_> {
 struct Unheard;
 
 impl Sink for Unheard {}
-
-/// What a record `cost-state` says of all requests of a session so far, by model.
-fn stated(models: Raw<'_>) -> Option<StatedUsage> {
-    let models: BTreeMap<String, Value> = decode(models)?;
-    let mut stated = StatedUsage::default();
-    for (model, counts) in models {
-        let count = |key: &str| counts[key].as_u64().unwrap_or(0);
-        let (cached, written) = (
-            count("cacheReadInputTokens"),
-            count("cacheCreationInputTokens"),
-        );
-        let input = count("inputTokens")
-            .saturating_add(cached)
-            .saturating_add(written);
-        let usage = Usage::new(input, count("outputTokens"))
-            .cached(cached, written)
-            .reasoned(count("thinkingTokens"));
-        let usage = Usage {
-            written_hour_tokens: count("cacheCreationEphemeral1hInputTokens"),
-            ..usage
-        };
-        stated.add(model, usage);
-    }
-    Some(stated)
-}
 
 impl Index {
     /// Reads all of `input`.
@@ -647,7 +622,9 @@ impl Index {
     /// A record that is no node of the tree.
     fn add_loose(&mut self, kind: &str, record: &Record<'_>) {
         match kind {
-            "cost-state" => self.end.stated = stated(record.model_usage).or(self.end.stated.take()),
+            "cost-state" => {
+                self.end.stated = counted::stated(record.model_usage).or(self.end.stated.take())
+            }
             "custom-title" => self.custom_title = string(record.custom_title),
             "ai-title" => self.ai_title = string(record.ai_title),
             "summary" => {

@@ -6,6 +6,7 @@
 //! of its own), and what the client adds to a request but doesn't write down.
 
 mod attachments;
+mod counted;
 mod ends;
 mod index;
 mod next_request;
@@ -26,6 +27,7 @@ use crate::formats::shared::places;
 use crate::formats::shared::sent::ReadSent;
 use crate::formats::{Descent, qwen};
 
+pub(super) use counted::by_model;
 use parent_part::ForkContext;
 
 /// Record types that only Claude Code writes.

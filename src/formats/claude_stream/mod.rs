@@ -3,22 +3,23 @@
 //!
 //! Each `assistant` line holds one block of a reply, and comes before the `content_block_stop` of
 //! what streamed. The prompt is not in the stream. Deliberately absent: the session files of the
-//! same tool (`claude_code`), and what its lines say of costs and limits.
+//! same tool (`claude_code`), and what its lines say of dollars and limits.
 //!
 //! # Source
 //!
-//! Observed in streams of version 2.1.197.
+//! Observed in streams of versions 2.1.197 and 2.1.332.
 
+mod counted;
 mod read;
 mod write;
 
-use crate::formats::format::Format;
+use crate::formats::format::{Format, StreamedSession};
 use crate::formats::shared::stream;
 
 /// The format.
 pub static CLAUDE_STREAM: Format = Format {
     aliases: &["stream-json"],
-    seen: "`claude -p --output-format stream-json` 2.1.197",
+    seen: "`claude -p --output-format stream-json` 2.1.197 and 2.1.332",
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type").unwrap_or_default();
@@ -32,5 +33,10 @@ pub static CLAUDE_STREAM: Format = Format {
             of_stream && record.has("session_id")
         })
     },
+    request_of: Some(read::request_of),
+    streamed: Some(StreamedSession {
+        kept_as: "claude-code",
+        sums_up_session: false,
+    }),
     ..stream::format::<read::ClaudeReader>("claude-stream", write::export)
 };

@@ -4,13 +4,15 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 
+use super::counted::{Counted, ResultCounts};
+use crate::formats::LOOSE;
 use crate::formats::anthropic_stream::{Blocks, Streamed};
 use crate::formats::shared::parts;
 use crate::formats::shared::stream::{EventReader, Telling};
-use crate::model::{HideKind, Part, Role};
+use crate::model::{HideKind, Part, Role, Usage};
 use crate::tree::{Ending, Event, Happening, user};
 use crate::wire::anthropic;
-use crate::wire::json::{decode, is_true, string};
+use crate::wire::json::{decode, is_true, string, word};
 
 /// Knows what streams: whose block a delta belongs to is said only once.
 #[derive(Default)]
@@ -21,16 +23,30 @@ pub(super) struct ClaudeReader {
     blocks: HashMap<Option<String>, Blocks>,
     /// Whether the next thing that a user says is the summary of a compaction.
     compacted: bool,
+    counted: Counted,
 }
 
 lazy! {
     struct Line {
         kind = "type", subtype, uuid, session_id, timestamp, cwd, parent_tool_use_id, message, event,
-        error, is_api_error = "isApiErrorMessage", is_error, terminal_reason,
+        error, is_api_error = "isApiErrorMessage", is_error, terminal_reason, request_id, usage,
+        model_usage = "modelUsage", since = "model_usage_since_last_result",
     }
 }
 
-lazy! { struct Said { id, model, content } }
+lazy! { struct Said { id, model, content, usage } }
+
+/// The name of the request that a line's reply answers, as the session's file has it.
+pub(super) fn request_of(record: &str) -> Option<String> {
+    let line: Line<'_> = serde_json::from_str(record).ok()?;
+    if word(line.kind)? != "assistant" || string(line.parent_tool_use_id).is_some() {
+        return None;
+    }
+    let said: Said<'_> = decode(line.message)?;
+    let request = string(line.request_id)
+        .unwrap_or_else(|| format!("{LOOSE}{}", string(line.timestamp).unwrap_or_default()));
+    Some(format!("{} {request}", string(said.id)?))
+}
 
 impl EventReader for ClaudeReader {
     fn read(&mut self, record: &RawValue) -> Telling {
@@ -46,11 +62,24 @@ impl EventReader for ClaudeReader {
             "assistant" => {
                 let said: Said<'_> = decode(line.message).unwrap_or_default();
                 message = string(said.id);
-                told.model = string(said.model).filter(|model| !model.starts_with('<'));
+                let model = string(said.model).filter(|model| !model.starts_with('<'));
+                told.model = model.filter(|_| parent.is_none());
                 let failed = string(line.error).is_some() || is_true(line.is_api_error);
+                if parent.is_none()
+                    && let Some(usage) = anthropic::usage_record(said.usage)
+                        .filter(|it| it.usage != Usage::default())
+                {
+                    self.counted
+                        .reply(message.as_deref(), told.model.as_deref(), usage.usage);
+                    told.stated = self.counted.stated();
+                    told.usage = Some(usage);
+                }
                 said_by_model(&said, failed, &mut told)
             }
             "user" => {
+                if parent.is_none() {
+                    self.counted.other();
+                }
                 let said: Said<'_> = decode(line.message).unwrap_or_default();
                 self.said_by_user(&said, parent.is_none(), &mut told)
             }
@@ -64,6 +93,12 @@ impl EventReader for ClaudeReader {
                 let reason = string(line.terminal_reason).unwrap_or_default();
                 let subtype = string(line.subtype).filter(|subtype| subtype != "success");
                 let failed = is_true(line.is_error) && !reason.starts_with("aborted");
+                told.usage = self.counted.result(&ResultCounts {
+                    usage: line.usage,
+                    all: line.model_usage,
+                    since: line.since,
+                });
+                told.stated = self.counted.stated();
                 let fault = subtype
                     .filter(|_| failed)
                     .map(|text| Happening::Fault { text });
@@ -93,6 +128,7 @@ impl ClaudeReader {
         let subtype = string(line.subtype).unwrap_or_default();
         if subtype == "init" {
             told.cwd = string(line.cwd);
+            self.counted.begin();
             return vec![Happening::TurnStart];
         }
         self.compacted |= subtype == "compact_boundary";
@@ -155,9 +191,17 @@ impl ClaudeReader {
                 let id = string(said.id).unwrap_or_default();
                 self.messages.insert(parent.clone(), id);
                 blocks.clear();
-                told.model = string(said.model);
+                told.model = string(said.model).filter(|_| parent.is_none());
             }
-            "message_delta" => told.usage = anthropic::usage_record(streamed.usage),
+            "message_delta" if parent.is_none() => {
+                told.usage = anthropic::usage_record(streamed.usage);
+                if let Some(record) = &told.usage {
+                    let id = self.messages.get(parent).map(String::as_str);
+                    self.counted.more(id, record.usage);
+                    told.stated = self.counted.stated();
+                }
+            }
+            "message_delta" => {}
             _ => return blocks.streamed(streamed).into_iter().collect(),
         }
         Vec::new()

@@ -23,6 +23,8 @@ mod session;
 mod tool_state;
 mod write;
 
+pub(super) use record::TokenUsage;
+
 use crate::formats::format::{Format, Home, NewFile, Resume, Shape};
 
 /// The format.

@@ -164,7 +164,7 @@ pub(super) struct TokenInfo {
 /// Tokens of one reply, or of all so far.
 #[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
 #[serde(default)]
-pub(super) struct TokenUsage {
+pub(in crate::formats) struct TokenUsage {
     pub input_tokens: u64,
     pub cached_input_tokens: u64,
     pub cache_write_input_tokens: u64,

@@ -6,18 +6,18 @@
 //!
 //! # Source
 //!
-//! Observed in streams of version 0.169.0; `codex-rs/exec/src/exec_events.rs` of
+//! Observed in streams of versions 0.169.0 and 0.171.0; `codex-rs/exec/src/exec_events.rs` of
 //! <https://github.com/openai/codex> for the items that those lack.
 
 mod read;
 mod write;
 
-use crate::formats::format::Format;
+use crate::formats::format::{Format, StreamedSession};
 use crate::formats::shared::stream;
 
 /// The format.
 pub static CODEX_EXEC: Format = Format {
-    seen: "`codex exec --json` 0.169.0",
+    seen: "`codex exec --json` 0.169.0 and 0.171.0",
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type").unwrap_or_default();
@@ -29,5 +29,9 @@ pub static CODEX_EXEC: Format = Format {
             }
         })
     },
+    streamed: Some(StreamedSession {
+        kept_as: "codex",
+        sums_up_session: true,
+    }),
     ..stream::format::<read::ExecReader>("codex-exec", write::export)
 };

@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::formats::codex::TokenUsage;
 use crate::formats::shared::parts;
 use crate::formats::shared::stream::{EventReader, Telling};
-use crate::model::Part;
+use crate::model::{Part, StatedUsage};
 use crate::tree::{Ending, Event, Happening};
 use crate::wire::json::{decode, string};
 
@@ -32,7 +33,7 @@ pub(super) struct ExecReader {
     told: HashMap<String, usize>,
 }
 
-lazy! { struct Line { kind = "type", thread_id, item, error, message } }
+lazy! { struct Line { kind = "type", thread_id, item, error, message, usage } }
 
 impl EventReader for ExecReader {
     fn read(&mut self, record: &RawValue) -> Telling {
@@ -48,8 +49,16 @@ impl EventReader for ExecReader {
                 Vec::new()
             }
             "turn.started" => vec![Happening::TurnStart],
-            // Its usage is the sum of all requests of the turn, and of no reply.
-            "turn.completed" => vec![Happening::TurnEnd],
+            "turn.completed" => {
+                // The sum of all requests of the thread, those of earlier runs included. No reply has a count, and nothing
+                // names the model.
+                if let Some(usage) = decode::<TokenUsage>(line.usage) {
+                    let mut stated = StatedUsage::default();
+                    stated.add(String::new(), usage.usage());
+                    told.stated = stated.if_any();
+                }
+                vec![Happening::TurnEnd]
+            }
             "turn.failed" => {
                 let error: Value = decode(line.error).unwrap_or_default();
                 let text = error["message"].as_str().unwrap_or("the turn failed");

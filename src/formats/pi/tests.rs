@@ -476,7 +476,10 @@ fn what_has_grown_is_gone_on_with_where_it_is_one_way() {
     // What was counted for a reply that was broken off is part of a sum of the whole file.
     assert_eq!(goes_on(PLAIN, steps[1].records[0].offset), None);
     let stated = told.sessions[0].end.stated.as_ref().expect("a sum");
-    assert_eq!(stated.beyond(|_| Usage::default()).len(), 1);
+    assert_eq!(
+        stated.beyond(|_| Usage::default(), Usage::default()).len(),
+        1
+    );
     let broken_off = PLAIN.windows(9).position(|it| it == b"\"aborted\"");
     let broken_off = broken_off.expect("one is") as u64;
     let is_after = |step: &Step| step.records[0].offset > broken_off;

@@ -319,7 +319,7 @@ impl Session {
         let known = replies.fold(Usage::default(), Usage::plus);
         let stated = self.end.stated.clone().unwrap_or_default();
         let of = |model: &str| Some(known).filter(|_| !model.is_empty());
-        let left = stated.beyond(|model| of(model).unwrap_or_default());
+        let left = stated.beyond(|model| of(model).unwrap_or_default(), known);
         let left = left.into_iter();
         let left = left.map(|(model, it)| {
             let numbers = [it.input_tokens, it.output_tokens, it.cached_tokens];

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::formats::{Format, LOOSE};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Millis, RefName, Usage};
-use crate::repo::copies::Copies;
+use crate::repo::copies::{Copies, as_kept, kept_and_streamed, root};
 use crate::repo::kept;
 use crate::store::View;
 
@@ -94,6 +94,10 @@ pub(crate) struct KnownReplies<'v> {
     merged: HashMap<usize, usize>,
     /// What replies that will be met have in common, where all of them are known.
     shared: Option<SharedMarks>,
+    /// The sessions that are here both as their client streamed them and as it keeps them; looked up once.
+    twice: Option<HashSet<RefName>>,
+    /// The numbers of their replies, by the session and the message.
+    by_message: HashMap<(RefName, String), usize>,
     /// Each model with its tier, speed and region.
     ways: Vec<[Option<String>; 4]>,
     count: usize,
@@ -111,6 +115,8 @@ impl<'v> KnownReplies<'v> {
             moments: HashMap::new(),
             merged: HashMap::new(),
             shared: None,
+            twice: None,
+            by_message: HashMap::new(),
             ways: Vec::new(),
             count: 0,
         }
@@ -167,7 +173,11 @@ impl<'v> KnownReplies<'v> {
     pub(crate) fn place(&mut self, reply: &BilledReply) -> Result<(usize, Vec<[usize; 2]>)> {
         let (mut place, mut copies) = (None, Vec::new());
         let mut alike = Vec::new();
-        if self.shared.as_ref().is_some_and(|it| !it.has(reply)) {
+        let message = self.message(reply)?;
+        if let Some(message) = &message {
+            let known = self.by_message.get(message);
+            place = known.map(|at| self.original(*at));
+        } else if self.shared.as_ref().is_some_and(|it| !it.has(reply)) {
             self.count += 1;
             return Ok((self.count - 1, copies));
         }
@@ -233,11 +243,33 @@ impl<'v> KnownReplies<'v> {
         if place.is_none() {
             self.count += 1;
         }
+        if let Some(message) = message {
+            self.by_message
+                .insert(message, place.unwrap_or(self.count - 1));
+        }
         for pair in alike {
             copies.extend(self.liken(pair)?);
         }
         let place = place.unwrap_or(self.count - 1);
         Ok((self.original(place), copies))
+    }
+
+    /// The message that a reply is, of a session that is here in two forms: what a client streams tells less of a reply than
+    /// its file, and the message has one id in both. None of any other session.
+    fn message(&mut self, reply: &BilledReply) -> Result<Option<(RefName, String)>> {
+        let twice = match self.twice.take() {
+            Some(known) => known,
+            None => kept_and_streamed(self.view)?,
+        };
+        let session = reply.session.as_ref().filter(|_| !twice.is_empty());
+        let kept = session.map(|name| as_kept(name).unwrap_or_else(|| root(name)));
+        let kept = kept.filter(|kept| twice.contains(kept));
+        self.twice = Some(twice);
+        let Some(kept) = kept else { return Ok(None) };
+        self.know(&reply.commit)?;
+        let request = self.request(&reply.commit);
+        let message = request.and_then(|it| it.split(' ').next());
+        Ok(message.map(|message| (kept, message.to_owned())))
     }
 
     /// The number of which this one turned out to be a copy, or itself.

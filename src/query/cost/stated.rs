@@ -1,12 +1,14 @@
 //! What clients say that all requests of their sessions came to, and what of that no reply shows.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::bill::Bill;
 use super::reply::BilledReply;
 use crate::error::Result;
+use crate::formats::Format;
 use crate::model::price::Prices;
 use crate::model::{Millis, RefName, StatedUsage, Usage};
+use crate::repo::copies::as_kept;
 use crate::repo::load;
 use crate::store::View;
 
@@ -60,6 +62,9 @@ fn price_of_sum(prices: &Prices, model: &str, sum: &Usage, time: Option<Millis>)
     Some(part? * others as f64 + last?)
 }
 
+/// The replies that sessions have and others made, each by its place among all.
+pub(super) type CopiedReplies = HashMap<RefName, BTreeSet<usize>>;
+
 /// A sum of requests of a session that no reply shows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OtherSum {
@@ -73,7 +78,7 @@ pub(super) struct OtherSum {
 }
 
 /// What the replies of a session come to.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct SessionReplies {
     models: Vec<(String, Usage)>,
     dollars: f64,
@@ -97,6 +102,11 @@ impl SessionReplies {
         self.last = self.last.max(reply.time);
     }
 
+    fn all(&self) -> Usage {
+        let sums = self.models.iter().map(|(_, usage)| *usage);
+        sums.fold(Usage::default(), Usage::plus)
+    }
+
     fn of(&self, model: &str) -> Usage {
         let found = self.models.iter().find(|(known, _)| known == model);
         found.map_or_else(Usage::default, |(_, usage)| *usage)
@@ -115,11 +125,12 @@ pub struct Billing {
 }
 
 impl Billing {
-    /// Of these replies, and of what clients say that all requests of these sessions came to. `known` has sums whose
-    /// prices were looked up before.
+    /// Of these replies, and of what clients say that all requests of these sessions came to. `copied` are replies that
+    /// sessions have and others made, by their places; `known` has sums whose prices were looked up before.
     pub(super) fn of(
         replies: Vec<BilledReply>,
         sessions: Vec<(RefName, StatedUsage)>,
+        copied: &CopiedReplies,
         known: &HashMap<&RefName, &[OtherSum]>,
         prices: &Prices,
     ) -> Self {
@@ -141,6 +152,40 @@ impl Billing {
                 }
             }
         }
+        let mut beyond: HashMap<&str, Vec<(String, Usage)>> = HashMap::new();
+        // The client of a fork goes on with its parent's sums, or begins anew.
+        let mut parents: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+        for (session, says) in &sessions {
+            let own = &stated[session.as_str()];
+            let mut known = own.clone();
+            let places = copied.get(session).into_iter().flatten();
+            let copies: Vec<&BilledReply> = places.map(|at| &replies[*at]).collect();
+            copies.iter().for_each(|reply| known.add(reply));
+            let goes_on = !copies.is_empty() && says.covers(known.all());
+            if goes_on {
+                let made_by = copies.iter().filter_map(|reply| reply.session.as_ref());
+                let made_by = made_by.filter_map(RefName::root_session);
+                parents.insert(session.as_str(), made_by.collect());
+            }
+            let known = if goes_on { &known } else { own };
+            let left = says.beyond(|model| known.of(model), known.all());
+            beyond.insert(session.as_str(), left);
+        }
+        let left = |session: &str| {
+            let mut left = beyond[session].clone();
+            let parents = parents.get(session).into_iter().flatten();
+            let theirs = parents.filter_map(|parent| beyond.get(parent)).flatten();
+            let mut taken_over: BTreeMap<&str, Usage> = BTreeMap::new();
+            for (model, usage) in theirs {
+                let sum = taken_over.entry(model).or_default();
+                *sum = sum.fuller(*usage);
+            }
+            for (model, usage) in &mut left {
+                *usage = usage.minus(taken_over.get(&**model).copied().unwrap_or_default());
+            }
+            left.retain(|(_, usage)| usage.input_tokens.saturating_add(usage.output_tokens) > 0);
+            left
+        };
         let (mut others, mut costs) = (Vec::new(), Vec::new());
         for (session, says) in &sessions {
             let own = &stated[session.as_str()];
@@ -159,11 +204,7 @@ impl Billing {
                         usage,
                     })
             };
-            let sums: Vec<OtherSum> = says
-                .beyond(|model| own.of(model))
-                .into_iter()
-                .map(sum)
-                .collect();
+            let sums: Vec<OtherSum> = left(session.as_str()).into_iter().map(sum).collect();
             if let Some(dollars) = says.dollars.as_ref().and_then(|it| it.parse().ok()) {
                 let listed = own.dollars + sums.iter().filter_map(|it| it.dollars).sum::<f64>();
                 let most = f64::max(dollars, listed);
@@ -241,7 +282,8 @@ impl Billing {
     }
 }
 
-/// What clients say that the sessions came to that are here: an import that was undone leaves that.
+/// What clients say that the sessions came to that are here: an import that was undone leaves that. Each request is said
+/// of once, whichever form of a session says it.
 pub(super) fn stated_here(view: &dyn View) -> Result<Vec<(RefName, StatedUsage)>> {
     let stated = view.stated_usage()?;
     if stated.is_empty() {
@@ -249,18 +291,54 @@ pub(super) fn stated_here(view: &dyn View) -> Result<Vec<(RefName, StatedUsage)>
     }
     let tips = load::tips(view, RefName::SESSIONS)?;
     let here: HashSet<RefName> = tips.into_iter().map(|(name, _)| name).collect();
-    let stated = stated.into_iter();
-    Ok(stated
-        .filter(|(session, _)| here.contains(session))
-        .collect())
+    let mut told = Vec::new();
+    // Streams, by what their client keeps of the session.
+    let mut streams: BTreeMap<RefName, Vec<(RefName, StatedUsage)>> = BTreeMap::new();
+    for (session, says) in stated {
+        if here.contains(&session) {
+            match as_kept(&session) {
+                Some(kept) => streams.entry(kept).or_default().push((session, says)),
+                None => told.push((session, says)),
+            }
+        }
+    }
+    for (kept, streams) in streams {
+        if told.iter().any(|(known, _)| *known == kept) {
+            // That is of all processes.
+            continue;
+        }
+        let is_kept = here.contains(&kept);
+        let one = match (sums_up_session(&streams), is_kept) {
+            (true, _) => streams.into_iter().max_by_key(|(_, says)| says.tokens()),
+            (false, true) => streams
+                .into_iter()
+                .reduce(|(name, sum), (_, says)| (name, sum.with(&says))),
+            (false, false) => {
+                told.extend(streams);
+                None
+            }
+        };
+        told.extend(one.map(|(name, says)| (if is_kept { kept } else { name }, says)));
+    }
+    Ok(told)
 }
 
-/// The same of the sessions that these replies are of.
+/// Whether each of these streams says what all requests of their session came to.
+fn sums_up_session(streams: &[(RefName, StatedUsage)]) -> bool {
+    let tool = streams.first().and_then(|(name, _)| name.as_session());
+    let format = tool.and_then(|(tool, _)| Format::named(tool).ok());
+    let streamed = format.and_then(|format| format.streamed);
+    streamed.is_some_and(|it| it.sums_up_session)
+}
+
+/// The same of a session, and of those that these replies are of.
 pub(super) fn stated_of(
     view: &dyn View,
+    session: Option<&RefName>,
     replies: &[BilledReply],
 ) -> Result<Vec<(RefName, StatedUsage)>> {
     let sessions = replies.iter().filter_map(|reply| reply.session.as_ref());
+    let sessions = sessions.chain(session);
     let roots: HashSet<&str> = sessions.filter_map(RefName::root_session).collect();
     let mut stated = stated_here(view)?;
     let is_here = |session: &RefName| session.root_session().is_some_and(|it| roots.contains(it));

@@ -8,7 +8,7 @@ use super::columns::keys;
 use super::driver::Asked;
 use super::link::asked;
 use super::sums::{SUMS, sums_asked};
-use super::usual::{ANY, LAST_PURGE, UPKEEP, remembered_asked};
+use super::usual::{ANY, ANY_INJECTED, LAST_PURGE, UPKEEP, remembered_asked};
 use crate::error::Result;
 use crate::model::{Encoding, RefName};
 use crate::store::codec::encoding_number;
@@ -126,6 +126,7 @@ pub(super) fn usual() -> Result<Vec<Asked>> {
         asked(UPKEEP, &[])?,
         asked(LAST_PURGE, &[])?,
         asked(ANY, &[])?,
+        asked(ANY_INJECTED, &[])?,
     ])
 }
 

@@ -8,7 +8,7 @@ use super::columns::{damaged, get, keys};
 use super::driver::Asked;
 use super::link::asked;
 use super::session::{Session, place_of};
-use super::usual::{ANY, remembered_asked};
+use super::usual::{ANY, ANY_INJECTED, remembered_asked};
 use crate::error::Result;
 use crate::hash::{CommitHash, HashBytes, fingerprint};
 use crate::model::{RefName, Span};
@@ -188,6 +188,11 @@ impl Sources for Session<'_> {
         let rows = self.query(RECORDS, &[&keys(commits)])?;
         each_record(&rows, |at, record| found[at].push(record))?;
         Ok(found)
+    }
+
+    fn tells_injected(&self) -> Result<bool> {
+        let any: Vec<()> = self.all(ANY_INJECTED, &[], |_| Ok(()))?;
+        Ok(!any.is_empty())
     }
 
     fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>> {

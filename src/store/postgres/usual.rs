@@ -16,6 +16,9 @@ pub(super) const UPKEEP: &str = "SELECT collected, forgotten, last_check FROM tr
 pub(super) const ANY: &str =
     "SELECT id, session, format, size_bytes, fingerprint FROM sources LIMIT 1";
 
+/// Any message of which it is known what a client's records say of it elsewhere, if there is one.
+pub(super) const ANY_INJECTED: &str = "SELECT 1 FROM injected LIMIT 1";
+
 /// The newest sum on a path. Along it, depths grow: of each lineage its newest row, and of these the deepest.
 pub(super) fn newest_sum(table: &Table) -> String {
     let (name, columns) = (table.name, table.columns[PLACE..].join(", "));

@@ -13,7 +13,7 @@ use crate::store::{ByReach, Dropped, Objects, Reachability, ReachabilityMut, row
 
 /// Indexes for the columns that may name a commit and that nobody else looks by: for each commit
 /// that goes, SQLite looks for all that could name it.
-const NAMES: [(&str, &str); 9] = [
+const NAMES: [(&str, &str); 10] = [
     ("commits_by_parent", "commits (parent)"),
     ("reflog_by_old", "reflog (old_target)"),
     ("reflog_by_new", "reflog (new_target)"),
@@ -23,6 +23,7 @@ const NAMES: [(&str, &str); 9] = [
     ("adopted_by_theirs", "adopted (theirs)"),
     ("adopted_by_ours", "adopted (ours)"),
     ("usage_details_by_commit", "usage_details (commit_id)"),
+    ("injected_by_commit", "injected (commit_id)"),
 ];
 
 /// The commits by whose paths all else is judged.

@@ -18,8 +18,14 @@ use crate::error::{Error, Result};
 /// All tables, as [`UPGRADED`] has them.
 const TABLES: &str = include_str!("../../../migrations/0001_repository.sql");
 
-/// What each format after that has beyond the one before it.
-const ADDED: [&str; 1] = [include_str!("../../../migrations/0003_packs.sql")];
+/// What each format after that has beyond the one before it: a table, by its name.
+const ADDED: [(&str, &str); 2] = [
+    ("packs", include_str!("../../../migrations/0003_packs.sql")),
+    (
+        "injected",
+        include_str!("../../../migrations/0004_injected.sql"),
+    ),
+];
 
 /// The newest format that this program reads and writes: what a repository has from its first commit on that has a
 /// second parent or an origin.
@@ -185,7 +191,7 @@ pub(super) fn upgrade(connection: &Connection) -> Result<()> {
     let found = format(&transaction)?;
     if found < PLAIN {
         advance(&transaction)?;
-        for what in &ADDED[added(found)..] {
+        for (_, what) in &ADDED[added(found)..] {
             transaction.execute_batch(what).map_err(engine)?;
         }
         let now = PLAIN + (found - UPGRADED) % 2;
@@ -197,7 +203,7 @@ pub(super) fn upgrade(connection: &Connection) -> Result<()> {
 
 /// The same for one that stays as it is: what it lacks is there for this connection, and empty.
 pub(super) fn complete(connection: &Connection) -> Result<()> {
-    for table in &ADDED[added(format(connection)?)..] {
+    for (_, table) in &ADDED[added(format(connection)?)..] {
         let beside = table.replace("CREATE TABLE", "CREATE TEMP TABLE");
         // It would make a second table of numbers, in front of the file's own.
         let beside = beside.replace("AUTOINCREMENT", "");
@@ -211,7 +217,7 @@ pub(super) fn make(connection: &Connection) -> Result<()> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
     let transaction = transaction.map_err(engine)?;
     transaction.execute_batch(TABLES).map_err(engine)?;
-    for what in ADDED {
+    for (_, what) in ADDED {
         transaction.execute_batch(what).map_err(engine)?;
     }
     for (name, value) in [("application_id", APPLICATION_ID), ("user_version", PLAIN)] {
@@ -228,9 +234,10 @@ impl Session<'_> {
         Ok((self.format()? - UPGRADED) % 2 == 1)
     }
 
-    /// Whether packs have no place here: it is of the format before, and only read.
-    pub(super) fn lacks_packs(&self) -> Result<bool> {
-        Ok(added(self.format()?) < 1)
+    /// The tables that have no place here, for it is of an older format, and only read.
+    pub(super) fn lacking(&self) -> Result<impl Iterator<Item = &'static str>> {
+        let lacking = ADDED.into_iter().skip(added(self.format()?));
+        Ok(lacking.map(|(name, _)| name))
     }
 
     fn format(&self) -> Result<u32> {

@@ -195,6 +195,13 @@ impl Sources for Session<'_> {
         Ok(rows.into_iter().map(bill).collect())
     }
 
+    fn tells_injected(&self) -> Result<bool> {
+        let any = self.first("SELECT 1 FROM injected LIMIT 1", [], |row| {
+            row.get::<i64>(0)
+        })?;
+        Ok(any.is_some())
+    }
+
     fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>> {
         self.first(
             "SELECT commits.hash, messages, digest FROM resumes

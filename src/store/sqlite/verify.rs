@@ -67,8 +67,8 @@ fn schema(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
     if session.may_merge()? {
         wanted.allow_merges()?;
     }
-    if session.lacks_packs()? {
-        wanted.execute("DROP TABLE packs", [])?;
+    for table in session.lacking()? {
+        wanted.execute(&format!("DROP TABLE {table}"), [])?;
     }
     let read = |session: &Session<'_>| -> Result<BTreeMap<String, String>> {
         let rows = session.all(SQL, [], |row| {

@@ -135,6 +135,7 @@ struct Folder<'a> {
     told: HashSet<CommitHash>,
     counted: HashSet<CommitHash>,
     detailed: HashSet<CommitHash>,
+    injected: HashSet<CommitHash>,
     needed: BTreeSet<CommitHash>,
     resumed: HashSet<String>,
     /// The number of each session file, by its session and its fingerprint.
@@ -158,6 +159,7 @@ impl<'a> Folder<'a> {
             told: HashSet::new(),
             counted: HashSet::new(),
             detailed: HashSet::new(),
+            injected: HashSet::new(),
             needed: BTreeSet::new(),
             resumed: HashSet::new(),
             sources: HashMap::new(),
@@ -246,6 +248,12 @@ impl<'a> Folder<'a> {
                         _ => &mut self.detailed,
                     };
                     if self.own.contains(&name) && told.insert(name) {
+                        self.line(word, rest)?;
+                    }
+                }
+                "injected" => {
+                    let name = hash(rest)?;
+                    if self.own.contains(&name) && self.injected.insert(name) {
                         self.line(word, rest)?;
                     }
                 }

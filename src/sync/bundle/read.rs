@@ -285,6 +285,8 @@ struct Taken<'a> {
     missing: Vec<CommitHash>,
     /// Its own commits.
     commits: HashMap<CommitHash, Own>,
+    /// Those of them that were not here.
+    new: HashSet<CommitHash>,
     /// Its messages that no commit has named yet.
     unnamed: HashSet<ContentHash>,
     contents: HashSet<ContentHash>,
@@ -316,6 +318,7 @@ impl<'a> Taken<'a> {
             needs: HashSet::new(),
             missing: Vec::new(),
             commits: HashMap::new(),
+            new: HashSet::new(),
             unnamed: HashSet::new(),
             contents: HashSet::new(),
             sources: Vec::new(),
@@ -347,6 +350,7 @@ impl<'a> Taken<'a> {
             "commit" => self.commit(rest)?,
             "usage" => self.usage(rest)?,
             "usage-detail" => self.usage_detail(rest)?,
+            "injected" => self.injected(rest)?,
             "resumed" => self.resumed(rest)?,
             "source" => self.source(rest, lines)?,
             "records" => self.records(rest)?,
@@ -408,7 +412,10 @@ impl<'a> Taken<'a> {
                         Error::Malformed { detail, .. } => broken(detail),
                         other => other,
                     })?;
-                    self.done.commits += u64::from(is_new);
+                    if is_new {
+                        self.done.commits += 1;
+                        self.new.insert(commit.hash());
+                    }
                 }
                 Object::Usage(commit, usage) => counted.push((*commit, *usage)),
             }
@@ -482,6 +489,15 @@ impl<'a> Taken<'a> {
         }
         self.wait(Object::Usage(commit, Usage::of_numbers(numbers)), rest);
         Ok(())
+    }
+
+    /// Writes who wrote a message, where the message is new: nobody else tells of what was here.
+    fn injected(&mut self, rest: &str) -> Result<()> {
+        let commit = self.own(rest)?;
+        match self.new.contains(&commit) {
+            true => self.tx.put_injected(&commit),
+            false => Ok(()),
+        }
     }
 
     /// Writes what a usage record says beyond tokens, where nothing is known of that here.

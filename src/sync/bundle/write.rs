@@ -14,11 +14,14 @@ use crate::model::{Author, Commit, Message, Operation, RefName, Sealed, Span, is
 use crate::repo::ancestry;
 use crate::repo::kept::KeptSource;
 use crate::repo::load;
+use crate::repo::prompts;
 use crate::repo::repository::Repo;
 use crate::store::{CommitRow, View};
 
 /// How many messages, or commits' records, are held at once.
 const SOME: usize = 256;
+/// How many commits are asked of at once who wrote their messages.
+const MANY: usize = 1 << 12;
 
 /// How much work goes into a bundle's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +154,7 @@ impl Repo {
         let commits: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
         if bundle.out.is_some() {
             bundle.usage(&commits)?;
+            bundle.injected(&rows)?;
             bundle.resumed(&commits)?;
         }
         // What is named twice brings along all that either asks for, under its name once.
@@ -405,6 +409,17 @@ impl Writing<'_> {
                     let commit = self.renamed(commit);
                     self.line("usage-detail", &format!("{commit} {}", detail.to_text()))?;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Which messages a client wrote in the user's name, by its records: those stay here, or come behind.
+    fn injected(&mut self, rows: &[CommitRow]) -> Result<()> {
+        for some in rows.chunks(MANY) {
+            for commit in prompts::injected_by_record(self.view, some)? {
+                let commit = self.renamed(&commit).to_string();
+                self.line("injected", &commit)?;
             }
         }
         Ok(())

@@ -12,6 +12,7 @@ mod diff_drawn;
 mod find;
 mod find_by_meaning;
 mod find_ranked;
+mod injected;
 mod names;
 mod pages;
 mod parts;

@@ -4,6 +4,7 @@ mod agents;
 mod background;
 pub mod codex_files;
 pub mod copies;
+mod counted_streams;
 mod databases;
 mod dataset;
 mod demo;

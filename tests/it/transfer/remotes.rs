@@ -351,3 +351,35 @@ fn a_branch_and_a_tag_of_one_name_are_told_apart() {
     sandbox.ok(&["branch", "--delete", "v1"]);
     assert!(sandbox.tract(&["checkout", "-b", "v1"]).contains(note));
 }
+
+/// All of them or none, and one undo brings all back.
+#[test]
+fn several_branches_are_deleted_at_once() {
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    for name in ["a", "b", "c"] {
+        sandbox.ok(&["branch", name]);
+    }
+    let names = || -> Vec<String> {
+        let told = sandbox.ok(&["api", "branches", "{}"]);
+        let told: serde_json::Value = serde_json::from_str(told.trim()).expect("JSON");
+        let rows = told["branches"].as_array().expect("branches").iter();
+        let mut names: Vec<String> = rows
+            .map(|row| row["name"].as_str().expect("a name").to_owned())
+            .collect();
+        names.sort();
+        names
+    };
+    let refused = sandbox.tract(&["branch", "-d", "a", "main", "b"]);
+    assert!(refused.contains("exit code: 1"), "{refused}");
+    let refused = sandbox.tract(&["branch", "a", "b", "c"]);
+    assert!(
+        refused.contains("--delete alone takes several names"),
+        "{refused}"
+    );
+    assert_eq!(names(), ["a", "b", "c", "main"]);
+    let told = sandbox.tract(&["branch", "-d", "a", "b", "c", "a"]);
+    assert_eq!(told.matches("Deleted").count(), 3, "{told}");
+    assert_eq!(names(), ["main"]);
+    sandbox.ok(&["undo"]);
+    assert_eq!(names(), ["a", "b", "c", "main"]);
+}

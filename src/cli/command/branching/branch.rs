@@ -36,7 +36,7 @@ Example:
   tract branch --remotes       where the refs of other repositories were last seen
   tract branch before :12      a name for where the 12th message was the last
   tract branch -m before idea  another name
-  tract branch -d idea         its commits stay: tract undo brings it back")]
+  tract branch -d idea more    their commits stay: tract undo brings both back")]
 pub struct Args {
     #[command(flatten)]
     deed: Option<BranchParams>,
@@ -70,8 +70,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let (at, what) = (At::new(&repo, on.clone(), &Still), deed.line());
     match deed.carry_out(&at, app.call(&on, &what))? {
-        Branched::Deleted(branch, was) => {
-            position::deleted(&repo, "branch", &branch, &was, app)?;
+        Branched::Deleted(deleted) => {
+            for (branch, was) in &deleted {
+                position::deleted(&repo, "branch", branch, was, app)?;
+            }
         }
         Branched::Renamed(old, new) => {
             let line = Line::from(format!("{} is now called ", old.short()));

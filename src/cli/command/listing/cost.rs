@@ -117,12 +117,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui.notice(said);
     }
     for (model, tokens) in &found.unpriced_others {
-        let count = Line::from(format!(
-            "other requests without a price: {} tokens of ",
+        let count = format!(
+            "other requests without a price: {} tokens ",
             grouped(*tokens)
-        ));
+        );
         app.ui
-            .notice((count + Label::Text.quote(model) + ", which the list does not have").text());
+            .notice((Line::from(count) + unlisted_model(model)).text());
     }
     if found.is_without_others {
         let what = "without requests that no reply shows, for summaries and titles: nobody says when they were made";
@@ -140,17 +140,19 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     replies.retain(|reply| reply.dollars.is_none());
     let unpriced = bills(&replies, |reply| reply.model.clone().unwrap_or_default());
     for (model, bill) in &unpriced {
-        let of = match model.as_str() {
-            "" => Line::from("whose model is not known"),
-            model => {
-                Line::from("of ") + Label::Text.quote(model) + ", which the list does not have"
-            }
-        };
         let count = Line::from(plural(bill.replies, "reply")) + " without a price, ";
-        app.ui.notice((count + of).text());
+        app.ui.notice((count + unlisted_model(model)).text());
     }
     narrowed(args, &repo, app);
     Ok(())
+}
+
+/// Why a model has no price.
+fn unlisted_model(model: &str) -> Line {
+    match model {
+        "" => Line::from("whose model is not known"),
+        model => Line::from("of ") + Label::Text.quote(model) + ", which the list does not have",
+    }
 }
 
 /// A bar for each of these rows, in the room that lines leave: the dearest takes all of it.

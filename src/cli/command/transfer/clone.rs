@@ -28,7 +28,7 @@ pub struct Args {
     url: String,
     /// Where to make the new repository
     dir: Option<PathBuf>,
-    /// Also get the session files that are kept there; they show which prompts the user typed
+    /// Also get the session files that are kept there: an export writes them again as they were
     #[arg(long)]
     sources: bool,
     /// The branch that HEAD goes to, instead of the one where it is there

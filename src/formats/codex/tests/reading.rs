@@ -269,7 +269,7 @@ fn what_a_compaction_cost_is_counted_beside_the_replies() {
     let inputs: Vec<u64> = replies.map(|usage| usage.input_tokens).collect();
     assert_eq!(inputs, [100, 30]);
     let stated = collected.end.stated.clone().expect("the summary's");
-    let others = stated.beyond(|_| Usage::default());
+    let others = stated.beyond(|_| Usage::default(), Usage::default());
     assert_eq!(others, [("m".to_owned(), Usage::new(70, 2).cached(4, 0))]);
 }
 

@@ -242,7 +242,7 @@ fn requests_that_no_reply_shows_are_counted() {
     ];
     let told = told(&entries);
     let stated = told.sessions[0].end.stated.as_ref().expect("some");
-    let mut beyond = stated.beyond(|_| Usage::default());
+    let mut beyond = stated.beyond(|_| Usage::default(), Usage::default());
     beyond.sort_by(|a, b| a.0.cmp(&b.0));
     let warm = Usage::new(11, 3).cached(10, 0);
     let others = Usage::new(11 + 7 + 11, 3 + 2 + 3).cached(20, 0);

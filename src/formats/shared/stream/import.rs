@@ -150,6 +150,7 @@ impl LineReader for Reading<'_> {
         });
         all.session = all.session.take().or(told.session);
         all.end.cwd = all.end.cwd.take().or(told.cwd);
+        all.end.stated = told.stated.or(all.end.stated.take());
         if let Some(kind) = told.other {
             all.end.other(kind);
         }

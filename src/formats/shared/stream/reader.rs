@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::model::{Millis, UsageRecord};
+use crate::model::{Millis, StatedUsage, UsageRecord};
 use crate::tree::Event;
 use crate::wire::Notes;
 
@@ -27,6 +27,8 @@ pub struct Telling {
     pub model: Option<String>,
     /// What the provider counted for the reply that this record ends.
     pub usage: Option<UsageRecord>,
+    /// What all requests of the session have come to so far, as far as the stream tells it.
+    pub stated: Option<StatedUsage>,
     /// The type of the record, where it tells nothing of the conversation.
     pub other: Option<String>,
     /// What was kept opaque.

@@ -1,0 +1,207 @@
+//! What the streams of clients say that requests came to: counted, and nothing twice.
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+const SESSION: &str = "5e551011-0000-4000-8000-0000000000aa";
+const MODEL: &str = "claude-opus-4-8";
+
+/// A reply of so much input and output, as a stream tells it.
+fn reply(number: u32, [input, output]: [u32; 2]) -> Value {
+    json!({"type": "assistant", "session_id": SESSION, "parent_tool_use_id": null,
+        "timestamp": format!("2026-11-20T10:00:{number:02}.000Z"), "uuid": format!("u{number}"),
+        "message": {"id": format!("msg_{number}"), "role": "assistant", "model": MODEL,
+            "content": [{"type": "text", "text": format!("Sack {number}.")}],
+            "usage": {"input_tokens": input, "output_tokens": output}}})
+}
+
+/// The same in the session's file, which has the whole output.
+fn kept(number: u32, counts: [u32; 2], parent: Option<u32>) -> Value {
+    let mut record = reply(number, counts);
+    record["sessionId"] = json!(SESSION);
+    record["parentUuid"] = json!(parent.map(|it| format!("u{it}")));
+    record
+}
+
+fn turn() -> Value {
+    json!({"type": "system", "subtype": "init", "cwd": "/home/ada/mill", "session_id": SESSION})
+}
+
+fn models(sums: &[(&str, [u32; 2])]) -> Value {
+    let sums = sums.iter().map(|(model, [input, output])| {
+        let counts = json!({"inputTokens": input, "outputTokens": output});
+        ((*model).to_owned(), counts)
+    });
+    Value::Object(sums.collect())
+}
+
+/// The end of a turn: what its replies came to, and what the client says of all.
+fn result([input, output]: [u32; 2], all: Value) -> Value {
+    json!({"type": "result", "subtype": "success", "num_turns": 1, "session_id": SESSION,
+        "usage": {"input_tokens": input, "output_tokens": output}, "modelUsage": all})
+}
+
+fn lines(records: &[Value]) -> String {
+    records.iter().map(|it| format!("{it}\n")).collect()
+}
+
+/// Each row of `tract cost`: replies, input, output.
+fn rows(sandbox: &Sandbox) -> Vec<String> {
+    let told: Value =
+        serde_json::from_str(sandbox.ok(&["api", "cost", "{}"]).trim()).expect("JSON");
+    let row = |row: &Value| {
+        let (name, counted) = (row["name"].as_str().expect("a name"), &row["counted"]);
+        let name = name.split('/').nth(2).unwrap_or(name);
+        let (input, output) = (&counted["input_tokens"], &counted["output_tokens"]);
+        format!("{name}: {} {input} {output}", row["replies"])
+    };
+    told["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(row)
+        .collect()
+}
+
+/// Two turns of one process: a reply alone, then two with a sub-agent on another model.
+fn first_process() -> Vec<Value> {
+    let mut agent = reply(90, [70, 1]);
+    agent["parent_tool_use_id"] = json!("toolu_1");
+    agent["message"]["model"] = json!("claude-haiku-4-5");
+    vec![
+        turn(),
+        reply(1, [100, 1]),
+        result([100, 10], models(&[("claude-opus-4-8[1m]", [100, 10])])),
+        turn(),
+        reply(2, [110, 1]),
+        agent,
+        reply(3, [120, 1]),
+        result(
+            [230, 30],
+            models(&[
+                ("claude-opus-4-8[1m]", [330, 40]),
+                ("claude-haiku-4-5", [70, 7]),
+            ]),
+        ),
+    ]
+}
+
+#[test]
+fn a_recorded_stream_counts_what_its_client_says() {
+    let sandbox = Sandbox::new();
+    sandbox.tract_with(&["record"], lines(&first_process()));
+    // The output of a turn of several replies is known in sum alone.
+    let counted = ["claude-stream: 3 330 12", "(other requests): 0 70 35"];
+    assert_eq!(rows(&sandbox), counted);
+    // Another process of the session counts from zero; its last turn was broken off, and one before it is not counted.
+    let cut = result([0, 0], json!({}));
+    let second = [
+        turn(),
+        reply(4, [400, 1]),
+        result([400, 15], models(&[(MODEL, [400, 15])])),
+        turn(),
+        reply(5, [410, 1]),
+        cut,
+        turn(),
+        reply(6, [420, 1]),
+    ];
+    sandbox.tract_with(&["record"], lines(&second));
+    let counted = ["claude-stream: 6 1560 29", "(other requests): 0 70 35"];
+    assert_eq!(rows(&sandbox), counted);
+    sandbox.ok(&["fsck"]);
+}
+
+#[test]
+fn what_came_since_the_last_result_is_not_what_a_fork_took_over() {
+    let sandbox = Sandbox::new();
+    let mut end = result([100, 10], models(&[(MODEL, [9100, 910])]));
+    end["model_usage_since_last_result"] = models(&[(MODEL, [130, 13])]);
+    sandbox.write("stream.jsonl", lines(&[turn(), reply(1, [100, 1]), end]));
+    sandbox.ok(&["import", "stream.jsonl"]);
+    let counted = ["claude-stream: 1 100 10", "(other requests): 0 30 3"];
+    assert_eq!(rows(&sandbox), counted);
+}
+
+#[test]
+fn a_session_that_is_streamed_and_kept_is_counted_once() {
+    let file = [
+        kept(1, [100, 10], None),
+        kept(2, [110, 12], Some(1)),
+        kept(3, [120, 18], Some(2)),
+    ];
+    let state = json!({"type": "cost-state", "sessionId": SESSION,
+        "modelUsage": models(&[(MODEL, [330, 40]), ("claude-haiku-4-5", [70, 7])])});
+    let silent = lines(&file);
+    let telling = format!("{silent}{state}\n");
+    for (file, streams_first) in [
+        (&silent, true),
+        (&silent, false),
+        (&telling, true),
+        (&telling, false),
+    ] {
+        let sandbox = Sandbox::new();
+        sandbox.write("file.jsonl", file);
+        let take = |is_stream: bool| match is_stream {
+            true => sandbox.tract_with(&["record"], lines(&first_process())),
+            false => sandbox.ok(&["import", "file.jsonl"]),
+        };
+        take(streams_first);
+        take(!streams_first);
+        let counted = ["claude-code: 3 330 40", "(other requests): 0 70 7"];
+        assert_eq!(rows(&sandbox), counted, "{streams_first}");
+    }
+}
+
+#[test]
+fn a_fork_goes_on_with_what_its_parent_came_to() {
+    let sandbox = Sandbox::new();
+    let state = |session: &str, counts: [u32; 2]| json!({"type": "cost-state", "sessionId": session, "modelUsage": models(&[(MODEL, counts)])});
+    let parent = [kept(1, [100, 10], None), state(SESSION, [130, 13])];
+    sandbox.write("parent.jsonl", lines(&parent));
+    let other = SESSION.replace("aa", "bb");
+    let mut copy = kept(1, [100, 10], None);
+    copy["requestSessionId"] = json!(SESSION);
+    let mut fork = [copy, kept(2, [110, 12], Some(1)), state(&other, [240, 25])];
+    fork[..2]
+        .iter_mut()
+        .for_each(|it| it["sessionId"] = json!(other));
+    sandbox.write("fork.jsonl", lines(&fork));
+    sandbox.ok(&["import", "parent.jsonl", "fork.jsonl"]);
+    // Of the fork's sum, what the parent came to is the parent's, its summary included.
+    let counted = [
+        "claude-code: 1 110 12",
+        "claude-code: 1 100 10",
+        "(other requests): 0 30 3",
+    ];
+    assert_eq!(rows(&sandbox), counted);
+}
+
+#[test]
+fn a_thread_of_codex_is_what_its_newest_turn_says() {
+    let thread = "0199f000-aaaa-7bbb-8ccc-000000000009";
+    let run = |number: u32, [input, output]: [u32; 2]| {
+        let text = format!("Sack {number}.");
+        lines(&[
+            json!({"type": "thread.started", "thread_id": thread}),
+            json!({"type": "turn.started"}),
+            json!({"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": text}}),
+            json!({"type": "turn.completed", "usage": {"input_tokens": input, "cached_input_tokens": 40,
+                "output_tokens": output, "reasoning_output_tokens": 2}}),
+        ])
+    };
+    let runs = [run(1, [100, 10]), run(2, [250, 25])];
+    let (joined, apart) = (Sandbox::new(), Sandbox::new());
+    for (number, run) in runs.iter().enumerate() {
+        joined.tract_with(&["record"], run);
+        let name = format!("run{number}.jsonl");
+        apart.write(&name, run);
+        apart.ok(&["import", &name]);
+    }
+    for sandbox in [joined, apart] {
+        assert_eq!(rows(&sandbox), ["(other requests): 0 250 25"]);
+        let told = sandbox.tract(&["cost"]);
+        let unknown = "other requests without a price: 275 tokens whose model is not known";
+        assert!(told.contains(unknown), "{told}");
+    }
+}
