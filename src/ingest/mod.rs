@@ -9,6 +9,7 @@ mod agents;
 mod ahead;
 mod bases;
 mod called;
+mod commit_records;
 pub mod database;
 mod dataset;
 mod eval_archive;
