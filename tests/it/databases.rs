@@ -988,6 +988,46 @@ fn threads_of_langgraph_hold_what_their_graph_says() {
     insta::assert_snapshot!(sandbox.tract(&["import", "-v", "graph.sqlite/beside"]));
 }
 
+/// A graph inside another one: what it shares is there already, what it says of its own is a session which the other began.
+#[test]
+fn graphs_inside_a_thread_of_langgraph_are_its_agents() {
+    let sandbox = Sandbox::empty();
+    let path = sandbox.work().join("graph.sqlite");
+    let open = rows_of(
+        &path,
+        "CREATE TABLE checkpoints (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT NOT NULL,
+           parent_checkpoint_id TEXT, type TEXT, checkpoint BLOB, metadata BLOB,
+           PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id));",
+        &[],
+    );
+    let put = |space: &str, id: &str, parent: Option<&str>, said: &[&str]| {
+        let message = |text: &&str| {
+            let class = if text.ends_with('?') { "HumanMessage" } else { "AIMessage" };
+            json!({"class": class, "kwargs": {"content": text, "id": text}})
+        };
+        let messages: Vec<Value> = said.iter().map(message).collect();
+        let state = json!({"ts": "2026-03-02T08:01:00+00:00", "channel_values": {"messages": messages}});
+        let add = "INSERT INTO checkpoints VALUES ('mill', ?1, ?2, ?3, 'json', ?4, '{}')";
+        let row = params![space, id, parent, state.to_string()];
+        open.execute(add, row).expect("written");
+    };
+    put("", "1", None, &["Is the cellar dry?"]);
+    put("shared:a", "2", None, &["Is the cellar dry?"]);
+    put("look", "3", None, &["Water?"]);
+    put("look|ask:c", "4", None, &["Who knows?", "The miller."]);
+    put("look", "5", Some("3"), &["Water?", "None."]);
+    put("", "6", Some("1"), &["Is the cellar dry?", "It is."]);
+    insta::assert_snapshot!(sandbox.tract(&["import", "-v", "graph.sqlite"]));
+    insta::assert_snapshot!(sandbox.tract(&["cost", "--by", "session"]));
+    let said = |session: &str| sandbox.ok(&["log", "--oneline", &format!("refs/sessions/langgraph/{session}")]);
+    assert_eq!(said("mill").lines().count(), 2);
+    assert!(said("mill/look").contains("None."));
+    // It goes on.
+    put("look", "7", Some("5"), &["Water?", "None.", "Rats?", "Two."]);
+    put("", "8", Some("6"), &["Is the cellar dry?", "It is.", "And clean?"]);
+    insta::assert_snapshot!(sandbox.tract(&["import", "graph.sqlite"]));
+}
+
 #[test]
 fn chats_of_cursor_come_in_from_both_of_its_databases() {
     let sandbox = Sandbox::empty();
