@@ -182,7 +182,10 @@ fn together(id: &str, mut graphs: BTreeMap<String, Thread>) -> String {
 }
 
 /// What is known of a graph's checkpoints, and what puts them into its object.
-fn put_together(about: Object, thread: &mut Thread) -> (Object, impl FnOnce(Object) -> Object + use<>) {
+fn put_together(
+    about: Object,
+    thread: &mut Thread,
+) -> (Object, impl FnOnce(Object) -> Object + use<>) {
     let (channels, left_out) = thread.channels();
     let mut about = about;
     if !channels.is_empty() {
