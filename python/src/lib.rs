@@ -16,7 +16,7 @@ use serde_json::json;
 use tract::Error;
 use tract::deeds::{ApiError, At, WorkProgress, described, method};
 use tract::model::RefName;
-use tract::repo::{On, Repo};
+use tract::repo::{On, Repo, is_address};
 
 use host::Door;
 
@@ -123,7 +123,9 @@ impl OpenRepo {
         let door = Door::read().map_err(raised)?;
         let visitor = door.visitor();
         let made = py.detach(|| {
-            std::fs::create_dir_all(&dir).map_err(Error::io(&dir))?;
+            if !is_address(&dir) {
+                std::fs::create_dir_all(&dir).map_err(Error::io(&dir))?;
+            }
             Repo::init_as(&dir, &visitor)
         });
         Self::of(made.map(|(repo, _)| repo), door)

@@ -313,6 +313,33 @@ def test_what_is_asked_for_at_once_is_one_commit_and_each_hears_of_its_own(tmp_p
     assert not saver._asks
 
 
+def test_what_a_task_wrote_returns_with_the_checkpoint_that_takes_it_along(tmp_path, monkeypatch):
+    from langchain_core.messages import HumanMessage
+
+    from tract import langgraph as bridge
+
+    # Whoever waited to the end would wait for an hour.
+    monkeypatch.setattr(bridge, "_LINGER_SECONDS", 3600)
+    repo = tract.init(tmp_path)
+    saver = TractSaver(repo)
+    first = put(saver, thread("t"), [HumanMessage("one", id="1")], 1)
+    # No checkpoint follows an interruption or an error: they do not wait for one.
+    saver.put_writes(first, [("__interrupt__", "Go on?")], "task a")
+    saver.put_writes(first, [("__error__", "broken")], "task b")
+    waits = threading.Thread(target=saver.put_writes, args=(first, [("messages", "a")], "task c"))
+    before = len(repo.at("langgraph-records/t").log(limit=0)["commits"])
+    waits.start()
+    while not any(saver._asks.values()):
+        time.sleep(0.001)
+    put(saver, first, [HumanMessage("one", id="1")], 2)
+    waits.join(60)
+    assert not waits.is_alive()
+    assert len(repo.at("langgraph-records/t").log(limit=0)["commits"]) == before + 1
+    for one in (saver, TractSaver(repo)):
+        assert [write[0] for write in one.get_tuple(first).pending_writes] == ["task a", "task b", "task c"]
+    assert not saver._asks
+
+
 def test_a_group_that_is_refused_is_made_anew(tmp_path):
     from langchain_core.messages import HumanMessage
 

@@ -160,3 +160,21 @@ def test_asyncio(tmp_path):
 
     assert len(asyncio.run(run())) == 4
     assert isinstance(history.messages()[0], ModelRequest)
+
+
+def test_what_is_told_of_a_reply_that_could_not_be_used_is_worded_as_it_is_sent():
+    from pydantic_ai import messages
+
+    if not hasattr(messages, "RetryFeedbackPart"):
+        pytest.skip("pydantic-ai is older")
+    fault = {"type": "missing", "loc": ("sacks",), "msg": "Field required", "input": {"carts": 1}}
+    causes = {"model_retry": "Fewer.", "validation_error": [fault], "no_output": "Please return text."}
+    parts = [
+        messages.RetryFeedbackPart(content, retry=messages.RetryInfo(cause=cause)) for cause, content in causes.items()
+    ]
+    history = History("h", tract.ephemeral())
+    history.add([ModelRequest([UserPromptPart("Count.")]), ModelResponse([TextPart("No.")]), ModelRequest(parts)])
+    sent = history.repo.compile("openai")["messages"][2:]
+    assert [one["content"] for one in sent] == [part.model_response() for part in parts]
+    assert [one["role"] for one in sent] == ["user", "user", "system"]
+    assert history.messages()[-1].parts == parts

@@ -11,6 +11,7 @@ use std::path::Path as FilePath;
 
 use super::ahead::{Making, Ready, Taker, Told, read_ahead};
 use super::bases::KeptBases;
+use super::commit_records::CommitRecords;
 use super::growth::{Growth, Onward};
 use super::inspect::{Problems, SessionInput};
 use super::place::Placement;
@@ -20,10 +21,10 @@ use super::slices::{Slices, Waiting};
 use super::source::SourceFile;
 use crate::error::{Error, Result};
 use crate::formats::{Action, Format, Problem, Sink};
-use crate::hash::{CommitHash, ContentHash};
+use crate::hash::ContentHash;
 use crate::model::secret::Secrets;
 use crate::model::tokens::Counter;
-use crate::model::{Head, Millis, RefName, RefValue, Settings, Span};
+use crate::model::{Head, Millis, RefName, RefValue, Settings};
 use crate::repo::{On, Repo, repository};
 use crate::store::{FollowedFile, Store, Tx, View};
 use crate::upkeep::erase::ERASED;
@@ -542,10 +543,7 @@ impl<'a> Intake<'a> {
             _ => RefName::session(format.name, stem),
         };
         let records = self.sessions.iter();
-        let records = records.flat_map(|session| &session.found.records);
-        let records: Vec<(CommitHash, Span)> = records
-            .flat_map(|(commit, spans)| spans.iter().map(|span| (*commit, *span)))
-            .collect();
+        let records: Vec<&CommitRecords> = records.map(|session| &session.found.records).collect();
         let kept = file.keep(&mut self.slices, &name, format, &records)?;
         if kept.is_new {
             self.done.source = Some(kept.source);
@@ -796,6 +794,11 @@ impl Taker for Intake<'_> {
                     Ok(())
                 })?;
                 self.sessions.extend(self.current.take());
+                if let [.., before, last] = &mut self.sessions[..] {
+                    // Only a file of one session is gone on with by them; they may hold the tools.
+                    before.found.settings = Settings::default();
+                    last.found.settings = Settings::default();
+                }
                 Ok(())
             }
         }

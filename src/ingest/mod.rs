@@ -8,6 +8,7 @@ mod adopt;
 mod agents;
 mod ahead;
 mod bases;
+mod commit_records;
 mod compressed;
 pub mod database;
 mod dataset;

@@ -453,7 +453,7 @@ fn reaches(view: &dyn View, old: &CommitHash, source: u64, session: &Session) ->
     let theirs = view.records_of(old)?;
     let theirs = theirs.iter().find(|(of, _)| *of == source);
     Ok(match (theirs, ours) {
-        (Some((_, theirs)), Some((_, ours))) => end(theirs) >= end(ours),
+        (Some((_, theirs)), Some((_, ours))) => end(theirs) >= end(&ours),
         _ => true,
     })
 }

@@ -10,6 +10,7 @@ use self::deferred::Deferred;
 pub(super) use self::own::refs_of;
 use self::own::{Beside, Own};
 use super::ahead::{Ready, Worked, Working};
+use super::commit_records::CommitRecords;
 use crate::error::{Error, Result};
 use crate::formats::{
     self, Action, BranchStart, Cover, Moment, SessionEnd, SessionStart, StepEntry, StepId,
@@ -19,7 +20,7 @@ use crate::model::secret::{SecretCounts, Secrets, add_counts};
 use crate::model::tokens::Counter;
 use crate::model::{
     Commit, Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, RefName,
-    Replacement, Role, Sealed, Settings, Span, TokenCount, Usage,
+    Replacement, Role, Sealed, Settings, TokenCount, Usage,
 };
 use crate::repo::chain::Chain;
 use crate::repo::totals::Running;
@@ -110,7 +111,7 @@ struct Messages<'a> {
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) paths: Vec<Path>,
-    pub(super) records: Vec<(CommitHash, Vec<Span>)>,
+    pub(super) records: CommitRecords,
     pub(super) new_commits: u64,
     pub(super) messages: u64,
     pub(super) hides: Vec<(HideKind, CommitHash, Option<CommitHash>)>,
@@ -567,7 +568,7 @@ impl<'a> Session<'a> {
             tx.put_usage_detail(&commit, &step.detail)?;
         }
         if !step.records.is_empty() {
-            self.found.records.push((commit, step.records));
+            self.found.records.push(commit, &step.records);
         }
         self.made[id] = Some(Made {
             commit,
@@ -751,7 +752,7 @@ mod tests {
     use crate::formats::{Format, Source};
     use crate::hash::HASHED;
     use crate::ingest::{ImportRequest, import};
-    use crate::model::{Encoding, Millis, RefName};
+    use crate::model::{Encoding, Millis, RefName, Span};
     use crate::repo::{Call, CommitOptions, On, Repo};
 
     type Step = formats::Step;

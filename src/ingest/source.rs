@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use super::commit_records::CommitRecords;
 use super::file::{BLOCK_BYTES, blocks};
 use super::slices::Slices;
 use crate::error::Result;
@@ -163,7 +164,7 @@ impl<'a> SourceFile<'a> {
         slices: &mut Slices<'_>,
         name: &RefName,
         format: &Format,
-        records: &[(CommitHash, Span)],
+        records: &[&CommitRecords],
     ) -> Result<Kept> {
         let tx = slices.tx()?;
         let known = tx.sources(name)?;
@@ -212,12 +213,10 @@ impl<'a> SourceFile<'a> {
         with_crew(workers, &work, |crew| {
             let (mut ahead, mut start) = (0, from);
             blocks(self.input, from, to, |block| {
-                let end = start + block.len() as u64;
-                let within = records.iter().filter(|(_, record)| {
-                    record.offset < end && record.offset.saturating_add(record.len) > start
-                });
-                let within: Vec<CommitHash> = within.map(|(commit, _)| *commit).collect();
-                start = end;
+                let part = start..start + block.len() as u64;
+                let within = records.iter().flat_map(|records| records.within(&part));
+                let within: Vec<CommitHash> = within.collect();
+                start = part.end;
                 crew.push((block.to_vec(), slices.tx()?.said(&within)?));
                 ahead += 1;
                 if ahead > workers + 1 {
@@ -240,10 +239,12 @@ impl<'a> SourceFile<'a> {
         &self,
         slices: &mut Slices<'_>,
         source: &Kept,
-        records: &[(CommitHash, Vec<Span>)],
+        records: &CommitRecords,
     ) -> Result<()> {
         let (is_new, source) = (source.is_new, source.source);
-        for some in records.chunks(RECORDS) {
+        let mut records = records.iter().peekable();
+        while records.peek().is_some() {
+            let some: Vec<(CommitHash, Vec<Span>)> = records.by_ref().take(RECORDS).collect();
             let commits: Vec<CommitHash> = some.iter().map(|(commit, _)| *commit).collect();
             let tx = slices.tx()?;
             let mut put = 0;

@@ -22,6 +22,7 @@ pub mod pairs;
 mod path_sums;
 pub mod pattern;
 pub mod percent;
+pub(crate) mod pool;
 mod preview;
 pub mod price;
 pub mod priority;

@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use crate::model::pool::{Pool, Pooled};
 use crate::model::searched::searched;
 use crate::model::terms::{Cutter, is_common, stem};
 use crate::model::{Message, Part, Role};
@@ -71,8 +72,10 @@ pub fn role_word(role: Role) -> String {
     format!("role:{role}")
 }
 
+static IDLE: Pool<Weigher> = Pool::new();
+
 thread_local! {
-    static WEIGHER: RefCell<Weigher> = RefCell::default();
+    static WEIGHER: RefCell<Pooled<Weigher>> = IDLE.take(Weigher::default).into();
 }
 
 /// The words of a message, by a weigher of this thread's.

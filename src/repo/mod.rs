@@ -82,5 +82,6 @@ pub use repository::{ReadTime, Repo};
 pub use revision::Named;
 pub use rewind::Asked;
 pub use runs::RunBranch;
+pub use server::is_address;
 pub use undo::{OperationEntry, ReflogEntry, UndoPoint, UndoTo, UndoneTo, same_command};
 pub use visitor::{SafePlace, Visitor};

@@ -16,6 +16,11 @@ pub(crate) fn address(place: &Path) -> Option<&str> {
     place.to_str().filter(is_address)
 }
 
+/// Whether a repository's place is an address of a server, and no directory.
+pub fn is_address(place: &Path) -> bool {
+    address(place).is_some()
+}
+
 /// What is kept of where another repository is: not a server's password, for whoever reads the configuration would read
 /// it there.
 pub fn kept(url: &str) -> String {

@@ -8,6 +8,7 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use super::codec::damaged;
 use crate::error::Result;
+use crate::model::pool::{Pool, Pooled};
 
 /// Below this a frame's own bytes eat what zstd saves.
 const COMPRESS_FROM_BYTES: usize = 512;
@@ -17,12 +18,15 @@ pub(super) const LEVEL: i32 = 3;
 pub(super) const RAW: i64 = 0;
 pub(super) const ZSTD: i64 = 1;
 
+// Making one costs more than a short message takes.
+static COMPRESSORS: Pool<Option<Compressor<'static>>> = Pool::new();
+static DECOMPRESSORS: Pool<Option<Decompressor<'static>>> = Pool::new();
+
 thread_local! {
-    // Making one costs more than a short message takes.
-    static COMPRESSOR: RefCell<Option<Compressor<'static>>> =
-        RefCell::new(Compressor::new(LEVEL).ok());
-    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> =
-        RefCell::new(Decompressor::new().ok());
+    static COMPRESSOR: RefCell<Pooled<Option<Compressor<'static>>>> =
+        COMPRESSORS.take(|| Compressor::new(LEVEL).ok()).into();
+    static DECOMPRESSOR: RefCell<Pooled<Option<Decompressor<'static>>>> =
+        DECOMPRESSORS.take(|| Decompressor::new().ok()).into();
 }
 
 pub(super) fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
@@ -30,7 +34,7 @@ pub(super) fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn decompress(bytes: &[u8], size: usize) -> io::Result<Vec<u8>> {
-    DECOMPRESSOR.with_borrow_mut(|with| match with {
+    DECOMPRESSOR.with_borrow_mut(|with| match &mut **with {
         Some(with) => with.decompress(bytes, size),
         None => zstd::bulk::decompress(bytes, size),
     })
@@ -99,7 +103,7 @@ pub(super) fn unpack_into<'a>(
         (ZSTD, Some(bound)) if bound as u64 == size => {
             buffer.clear();
             buffer.reserve(bound);
-            let unpacked = DECOMPRESSOR.with_borrow_mut(|with| match with {
+            let unpacked = DECOMPRESSOR.with_borrow_mut(|with| match &mut **with {
                 Some(with) => with.decompress_to_buffer(stored, buffer).ok(),
                 None => None,
             });

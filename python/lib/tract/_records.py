@@ -108,11 +108,15 @@ class Pieces:
 
     def _told(self, data: bytes) -> Optional[List[Any]]:
         """The parts of a piece that stand in others, and what stands between them; none: nothing of it does."""
+        last = self._recent[-1].number
+        for piece in reversed(self._recent):
+            start = piece.data.find(data)
+            if start >= 0:
+                return [[last - piece.number, start, len(data)]]
         # Of a block that stands twice the newer place holds.
         places: Dict[bytes, Tuple[int, int]] = {}
         for piece in self._recent:
             places.update(piece.blocks)
-        last = self._recent[-1].number
         told: List[Any] = []
         done = at = 0
         while at <= len(data) - _BLOCK_BYTES:

@@ -20,6 +20,7 @@ import contextlib
 import hashlib
 import itertools
 import json
+import math
 import threading
 import time
 import urllib.parse
@@ -76,9 +77,8 @@ UNDONE = "langgraph-undone/"
 _BLOCK = "langgraph"
 # A block that names the commits of the messages which the record before it brings.
 _MADE = "langgraph-made"
-# How long what a task wrote waits for its step's checkpoint: LangGraph asks for both, one right behind the other.
-_LINGER_SECONDS = 0.0003
-_LINGER_BEHIND_SECONDS = 0.001
+# How long what a task wrote waits at most for its step's checkpoint: LangGraph asks for both, one right behind the other.
+_LINGER_SECONDS = 0.003
 # How many threads are held in memory.
 _HELD = 64
 # So many digits of a commit's hash name it.
@@ -145,13 +145,12 @@ class TractSaver(BaseCheckpointSaver[int]):
         ask, asks = _Ask(make), self._asks.setdefault(end, collections.deque())
         asks.append(ask)
         try:
-            if lingers:
-                self._linger()
-            with self._lock:
-                while not ask.is_done:
-                    self._together(end, asks)
-                if not asks and self._asks.get(end) is asks:
-                    del self._asks[end]
+            if not (lingers and self._is_taken_along(ask)):
+                with self._lock:
+                    while not ask.is_done:
+                        self._together(end, asks)
+                    if not asks and self._asks.get(end) is asks:
+                        del self._asks[end]
         except BaseException:
             # Nobody waits for it any more.
             with contextlib.suppress(ValueError):
@@ -160,15 +159,12 @@ class TractSaver(BaseCheckpointSaver[int]):
         if ask.error is not None:
             raise ask.error
 
-    def _linger(self) -> None:
-        """Waits a moment for a checkpoint, and for a longer one where one is being written: the next follows when it is there."""
-        time.sleep(_LINGER_SECONDS)
-        if self._lock.acquire(blocking=False):
-            self._lock.release()
-        else:
-            with self._lock:
-                pass
-            time.sleep(_LINGER_BEHIND_SECONDS)
+    def _is_taken_along(self, ask: "_Ask") -> bool:
+        """Waits a moment for a checkpoint, which takes this record along. Where another record is being written, the moment begins
+        behind it."""
+        with self._lock:
+            pass
+        return ask.done.acquire(timeout=_LINGER_SECONDS)
 
     def _together(self, end: str, asks: "Deque[_Ask]") -> None:
         """Adds what is asked for first, up to the first record that brings messages of the conversation, as one commit."""
@@ -208,9 +204,10 @@ class TractSaver(BaseCheckpointSaver[int]):
                     thread.is_lost, thread.talk = is_lost, _UNKNOWN
             thread = None
         for ask in done:
-            ask.is_done = True
             with contextlib.suppress(ValueError):
                 asks.remove(ask)
+            ask.is_done = True
+            ask.done.release()
         if moves:
             self._bound(end, thread)
 
@@ -324,16 +321,13 @@ class TractSaver(BaseCheckpointSaver[int]):
 
     def _facts(self, value: Any) -> Facts:
         """What is kept of a value: what JSON says, if that is the same, or what the serializer makes of it."""
-        typed = self.serde.dumps_typed(value)
-        if not is_known(self.serde):
-            # It may hide what it writes.
-            return typed
-        try:
-            text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-            plain = json.loads(text.encode())
-            return plain if type(plain) is dict and self.serde.dumps_typed(plain) == typed else typed
-        except (TypeError, ValueError, RecursionError):
-            return typed
+        if is_known(self.serde) and type(value) is dict:
+            # Another serializer may hide what it writes.
+            try:
+                return _plain(value)
+            except (TypeError, ValueError, RecursionError):
+                pass
+        return self.serde.dumps_typed(value)
 
     def _value(self, facts: Facts, is_own: bool) -> Any:
         """The value of which that was kept; its own, if it may be changed."""
@@ -430,7 +424,8 @@ class TractSaver(BaseCheckpointSaver[int]):
             return _Draft({"op": "writes", "ns": ns, "id": at, "task": task_id, "path": task_path, "w": told}, None, [])
 
         # The checkpoint of the step is on its way, as a rule: both are one commit then.
-        self._write(place["thread_id"], make, lingers=True)
+        # An interruption or an error has no checkpoint behind it.
+        self._write(place["thread_id"], make, lingers=all(one[0] >= 0 for one in made))
 
     # What is read.
 
@@ -813,10 +808,13 @@ _Make = Callable[[_Thread], Optional[_Draft]]
 class _Ask:
     """A record that somebody waits for."""
 
-    __slots__ = ("make", "is_done", "error")
+    __slots__ = ("make", "is_done", "done", "error")
 
     def __init__(self, make: _Make) -> None:
         self.make, self.is_done = make, False
+        # It is released when the record is there, or refused.
+        self.done = threading.Lock()
+        self.done.acquire()
         self.error: Optional[Exception] = None
 
 
@@ -835,6 +833,33 @@ def _name(record: Dict[str, Any], commits: Iterable[str]) -> None:
     for said in record.get("say", {}).get("add", []):
         if said[1] is True:
             said[1] = next(left)
+
+
+def _plain(value: Any) -> Any:
+    """A copy of a value of which JSON says the same as msgpack.
+
+    Raises `TypeError` or `ValueError` where there is none.
+    """
+    kind = type(value)
+    if kind is dict:
+        if not all(type(key) is str for key in value):
+            raise TypeError
+        return {_plain(key): _plain(one) for key, one in value.items()}
+    if kind is list:
+        return [_plain(one) for one in value]
+    if kind is str:
+        if not value.isascii():
+            # Half a surrogate pair has no bytes.
+            value.encode()
+    elif kind is int:
+        if not -(1 << 63) <= value < 1 << 64:
+            raise ValueError
+    elif kind is float:
+        if not math.isfinite(value):
+            raise ValueError
+    elif value is not None and kind is not bool:
+        raise TypeError
+    return value
 
 
 def _input_task(checkpoint: Optional[str]) -> str:

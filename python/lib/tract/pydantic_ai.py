@@ -118,10 +118,20 @@ def _response(message: Dict[str, Any]) -> List[Dict[str, Any]]:
     return [*made, said] if len(said) > 2 or said["content"] or not made else made
 
 
+def _feedback(message: Dict[str, Any]) -> Dict[int, str]:
+    """What a model is told of replies that could not be used, in the framework's words, by the place of the part."""
+    if not any(part["part_kind"].startswith("retry-") for part in message["parts"]):
+        return {}
+    [read] = ModelMessagesTypeAdapter.validate_python([message])
+    parts = enumerate(read.parts)
+    return {at: part.model_response() for at, part in parts if hasattr(part, "model_response")}
+
+
 def _request(message: Dict[str, Any]) -> List[Dict[str, Any]]:
     """A request: it may be several messages."""
     made: List[Dict[str, Any]] = []
-    for part in message["parts"]:
+    feedback = _feedback(message)
+    for at, part in enumerate(message["parts"]):
         kind, content = part["part_kind"], part.get("content")
         if kind in ("tool-return", "retry-prompt") and part.get("tool_name"):
             made.append({"role": "tool", "tool_call_id": part["tool_call_id"], "content": _given(content)})
@@ -131,8 +141,12 @@ def _request(message: Dict[str, Any]) -> List[Dict[str, Any]]:
             made.append({"role": "user", "content": _parts(part.get("transcript"))})
         elif kind == "user-prompt":
             made.append({"role": "user", "content": _parts(content)})
+        elif at in feedback:
+            # The framework's own fixed words are the system's.
+            role = "system" if feedback[at] == content else "user"
+            made.append({"role": role, "content": [{"type": "text", "text": feedback[at]}]})
         elif content is not None:
-            # What is wrong with a reply, or what stands for older messages.
+            # What stands for older messages.
             made.append({"role": "user", "content": [{"type": "text", "text": _text(content)}]})
     return made or [{"role": "user", "content": []}]
 

@@ -23,13 +23,14 @@ mod tests;
 mod thread;
 
 use crate::formats::format::{Format, Home, Shape};
-use crate::formats::shared::document;
-use crate::formats::shared::states::Conversation;
 
 /// The members of a thread's object.
 const THREAD: &str = "langgraph_thread";
 const MESSAGES: &str = "messages";
 const CHECKPOINTS: &str = "checkpoints";
+/// The objects of graphs inside, with messages of their own; and the member of one that names the graph around it.
+const GRAPHS: &str = "graphs";
+const STARTED_BY: &str = "started_by";
 
 /// The format.
 pub static LANGGRAPH: Format = Format {
@@ -46,9 +47,5 @@ pub static LANGGRAPH: Format = Format {
         ..Home::database(".deepagents/.state", rows::DATABASE)
     }),
     tables: Some(rows::TABLES),
-    ..Format::only_read(
-        "langgraph",
-        Shape::Document,
-        document::import::<Conversation<read::Thread>>,
-    )
+    ..Format::only_read("langgraph", Shape::Document, read::import)
 };

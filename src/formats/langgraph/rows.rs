@@ -3,13 +3,13 @@
 //! A checkpoint says how many of the first messages of the one before it it has, and which follow: by their numbers
 //! among all messages of the thread. One without messages has those of the one before it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value, json};
 
 use super::state::State;
 use super::thread::{Checkpoint, ID, PARENT, Thread, Write};
-use super::{CHECKPOINTS, MESSAGES, THREAD};
+use super::{CHECKPOINTS, GRAPHS, MESSAGES, STARTED_BY, THREAD};
 use crate::error::Result;
 use crate::formats::shared::rows::{Rows, StoredSession, Tables, WithDocument, bytes, has, text};
 use crate::wire::json::{Object, array};
@@ -104,16 +104,14 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
         rows: all.len() as u64,
         ..StoredSession::default()
     };
-    let mut thread = Thread::default();
-    let mut of_graphs_inside: u64 = 0;
+    // By the graph, the thread's own first.
+    let mut graphs: BTreeMap<String, Thread> = [(String::new(), Thread::default())].into();
     for row in all {
         found.size_bytes += length(row.get(STATE));
         let id = text(&row, ID).unwrap_or_default();
         found.updated = found.updated.max(time(id));
-        if text(&row, SPACE).is_some_and(|space| !space.is_empty()) {
-            of_graphs_inside += 1;
-            continue;
-        }
+        let space = text(&row, SPACE).unwrap_or_default();
+        let thread = graphs.entry(space.to_owned()).or_default();
         let metadata = serde_json::from_slice(&bytes(row.get(METADATA)));
         let metadata: Value = metadata.unwrap_or_default();
         let counters = metadata.get("counters_since_delta_snapshot");
@@ -134,33 +132,72 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
         for row in &all {
             found.size_bytes += length(row.get(VALUE));
         }
-        let own = all
-            .iter()
-            .filter(|row| text(row, SPACE).is_none_or(str::is_empty));
-        thread.take_writes(own.map(|row| Write {
-            checkpoint: text(row, ID).unwrap_or_default(),
-            channel: text(row, CHANNEL).unwrap_or_default(),
-            kind: text(row, KIND),
-            held: row.get(VALUE).unwrap_or(&Value::Null),
-        }));
+        for (space, thread) in &mut graphs {
+            let own = all
+                .iter()
+                .filter(|row| text(row, SPACE).unwrap_or_default() == space);
+            thread.take_writes(own.map(|row| Write {
+                checkpoint: text(row, ID).unwrap_or_default(),
+                channel: text(row, CHANNEL).unwrap_or_default(),
+                kind: text(row, KIND),
+                held: row.get(VALUE).unwrap_or(&Value::Null),
+            }));
+        }
     }
-    let mut about = Object::new().string(OWNER, id);
+    Ok(Some((found, together(id, graphs))))
+}
+
+/// The object of a thread: its own graph, and those inside that have messages of their own. What a graph inside shares with
+/// the one around it is there already.
+fn together(id: &str, mut graphs: BTreeMap<String, Thread>) -> String {
+    let mut own = graphs.remove("").unwrap_or_default();
+    let about = Object::new().string(OWNER, id);
+    let (about, rest) = put_together(about, &mut own);
+    let (mut inside, mut of_graphs_inside) = (Vec::new(), 0);
+    let mut named: BTreeSet<String> = BTreeSet::new();
+    for (space, mut thread) in graphs {
+        let count = thread.checkpoints.len();
+        let about = Object::new().string(OWNER, &format!("{id}/{space}"));
+        // `a:1|b:2` stands in `a:1`.
+        let around = space.match_indices('|').map(|(at, _)| &space[..at]);
+        let around = around.filter(|space| named.contains(*space)).last();
+        let around = around.map_or_else(|| id.to_owned(), |space| format!("{id}/{space}"));
+        let (about, rest) = put_together(about.string(STARTED_BY, &around), &mut thread);
+        if thread.listed.has_others_than(&own.listed) {
+            inside.push(rest(Object::new().raw(THREAD, &about.finish())).finish());
+            named.insert(space);
+        } else {
+            of_graphs_inside += count;
+        }
+    }
+    let about = match of_graphs_inside {
+        0 => about,
+        count => about.raw("of_graphs_inside", &count.to_string()),
+    };
+    let object = rest(Object::new().raw(THREAD, &about.finish()));
+    match &inside[..] {
+        [] => object.finish(),
+        _ => object.raw(GRAPHS, &array(inside)).finish(),
+    }
+}
+
+/// What is known of a graph's checkpoints, and what puts them into its object.
+fn put_together(
+    about: Object,
+    thread: &mut Thread,
+) -> (Object, impl FnOnce(Object) -> Object + use<>) {
     let (channels, left_out) = thread.channels();
+    let mut about = about;
     if !channels.is_empty() {
         about = about.string("channel", &channels.join(", "));
-    }
-    if of_graphs_inside > 0 {
-        about = about.raw("of_graphs_inside", &of_graphs_inside.to_string());
     }
     if !left_out.is_empty() {
         about = about.raw("left_out", &json!(left_out).to_string());
     }
-    let lists = thread.lists(&channels);
-    let document = Object::new()
-        .raw(THREAD, &about.finish())
-        .raw(MESSAGES, &array(thread.listed.messages))
-        .raw(CHECKPOINTS, &array(lists));
-    Ok(Some((found, document.finish())))
+    let lists = array(thread.lists(&channels));
+    let messages = array(&thread.listed.messages);
+    let put = move |object: Object| object.raw(MESSAGES, &messages).raw(CHECKPOINTS, &lists);
+    (about, put)
 }
 
 /// How many bytes a state has.

@@ -266,6 +266,15 @@ impl Listed {
         next
     }
 
+    /// Whether a message is none of those of another graph, by its id or by all that it says.
+    pub(super) fn has_others_than(&self, other: &Self) -> bool {
+        self.messages.iter().any(|text| {
+            let message: Value = serde_json::from_str(text).unwrap_or_default();
+            let known = id(&message).is_some_and(|id| other.by_id.contains_key(id));
+            !known && !other.numbers.contains_key(text)
+        })
+    }
+
     /// A list behind these changes.
     fn changed(&mut self, before: &[usize], changes: &[Change]) -> Vec<usize> {
         let mut list = before.to_vec();

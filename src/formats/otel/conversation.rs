@@ -3,27 +3,33 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use super::span::{Asked, Head, Unit};
+use super::span::{Asked, Asker, Head, Unit};
 use crate::formats::shared::conversations::Names;
 use crate::hash::ContentHash;
-use crate::model::{Message, Span};
+use crate::model::Message;
 
-/// A context, and where the requests stand that it was sent with, oldest first.
+/// A context, and which of the source's requests it was sent with, oldest first.
 pub(super) struct Requests {
     pub(super) id: String,
     /// The session in whose conversation or trace it was begun.
     pub(super) parent: Option<String>,
-    pub(super) places: Vec<Span>,
+    pub(super) heads: Vec<u32>,
 }
 
 /// A context while requests are looked at.
 struct Thread {
     requests: Requests,
-    /// The conversation, or the trace of the last request.
-    unit: Unit,
-    agent: Option<Rc<str>>,
+    /// The conversation, or the trace of the last request; the agent of the first.
+    asker: Asker,
     /// What the last request said, and what it was answered.
-    said: Vec<ContentHash>,
+    said: Vec<Key>,
+}
+
+/// What a message is known by among those of a source: the half of its name. All contexts are held at once.
+type Key = [u8; 16];
+
+fn key(name: &ContentHash) -> Key {
+    *name.as_bytes().first_chunk().expect("a name is longer")
 }
 
 /// All contexts of a source.
@@ -35,35 +41,38 @@ pub(super) struct Joined {
     firsts: BTreeMap<Rc<str>, String>,
     /// The contexts of each conversation, or trace, and those of each first message.
     of_unit: BTreeMap<Rc<str>, BTreeSet<usize>>,
-    of_first: HashMap<ContentHash, BTreeSet<usize>>,
+    of_first: HashMap<Key, BTreeSet<usize>>,
 }
 
 impl Joined {
     /// Takes the next request.
-    pub(super) fn take(&mut self, head: Head, asked: &Asked) {
+    pub(super) fn take(&mut self, at: usize, head: &Head, asked: &Asked) {
         // Instructions may change on the way.
         let said = asked
             .input
             .iter()
             .filter(|said| !said.message.role.is_system());
-        let now: Vec<ContentHash> = said.map(|said| said.key).collect();
-        let at = self.find(&head, &now).unwrap_or_else(|| {
-            let thread = self.begin(&head);
+        let now: Vec<Key> = said.map(|said| key(&said.key)).collect();
+        let asker = &head.asker;
+        let found = self.find(asker, &now).unwrap_or_else(|| {
+            let thread = self.begin(asker);
             self.threads.push(thread);
             self.threads.len() - 1
         });
-        let unit = Rc::clone(head.unit.id());
-        self.of_unit.entry(unit).or_default().insert(at);
+        let unit = Rc::clone(asker.unit.id());
+        self.of_unit.entry(unit).or_default().insert(found);
         if let Some(first) = now.first() {
-            self.of_first.entry(*first).or_default().insert(at);
+            self.of_first.entry(*first).or_default().insert(found);
         }
-        let thread = &mut self.threads[at];
+        let thread = &mut self.threads[found];
         if !now.is_empty() {
             thread.said = now;
         }
-        thread.said.extend(asked.reply.as_ref().map(Message::hash));
-        thread.unit = head.unit;
-        thread.requests.places.push(head.place);
+        let reply = asked.reply.as_ref().map(Message::hash);
+        thread.said.extend(reply.as_ref().map(key));
+        thread.said.shrink_to_fit();
+        thread.asker.unit = asker.unit.clone();
+        thread.requests.heads.extend(u32::try_from(at));
     }
 
     /// All contexts, once each request was looked at.
@@ -74,26 +83,26 @@ impl Joined {
     }
 
     /// The context that a request goes on with: of several the one with which it has most in common.
-    fn find(&self, head: &Head, now: &[ContentHash]) -> Option<usize> {
+    fn find(&self, asker: &Asker, now: &[Key]) -> Option<usize> {
         let shared = |thread: &Thread| {
             let pairs = thread.said.iter().zip(now);
             pairs.take_while(|(old, new)| old == new).count()
         };
         let goes_on = |thread: &Thread| {
-            let is_near = thread.unit == head.unit;
+            let is_near = thread.asker.unit == asker.unit;
             let count = shared(thread);
             // What is not recorded may be whatever the same agent was sent.
             if now.is_empty() || thread.said.is_empty() {
-                return is_near && thread.agent == head.agent;
+                return is_near && thread.asker.agent == asker.agent;
             }
             if is_near {
-                count > 0 && (count + 1 >= thread.said.len() || thread.agent == head.agent)
+                count > 0 && (count + 1 >= thread.said.len() || thread.asker.agent == asker.agent)
             } else {
                 count > 1 && count == thread.said.len()
             }
         };
         // One goes on from what is of the same conversation or trace, or begins with the same words.
-        let unit = head.unit.id();
+        let unit = asker.unit.id();
         let alike = now.first().and_then(|first| self.of_first.get(first));
         let near: BTreeSet<usize> = [self.of_unit.get(unit), alike]
             .into_iter()
@@ -102,20 +111,20 @@ impl Joined {
             .copied()
             .collect();
         let threads = near.into_iter().map(|at| (at, &self.threads[at]));
-        let may_be = |unit: &Unit| match (unit, &head.unit) {
+        let may_be = |unit: &Unit| match (unit, &asker.unit) {
             (Unit::Trace(_), Unit::Trace(_)) => true,
             (unit, of) => unit == of,
         };
-        let possible = threads.filter(|(_, thread)| may_be(&thread.unit));
+        let possible = threads.filter(|(_, thread)| may_be(&thread.asker.unit));
         let possible = possible.filter(|(_, thread)| goes_on(thread));
         let found = possible.max_by_key(|(at, thread)| (shared(thread), *at));
         found.map(|(at, _)| at)
     }
 
-    fn begin(&mut self, head: &Head) -> Thread {
-        let unit = head.unit.id();
+    fn begin(&mut self, asker: &Asker) -> Thread {
+        let unit = asker.unit.id();
         let parent = self.firsts.get(unit).cloned();
-        let id = match (&parent, &head.agent) {
+        let id = match (&parent, &asker.agent) {
             (None, _) => unit.to_string(),
             (Some(_), Some(agent)) => format!("{unit}-{agent}"),
             (Some(_), None) => format!("{unit}-2"),
@@ -128,10 +137,12 @@ impl Joined {
             requests: Requests {
                 id,
                 parent,
-                places: Vec::new(),
+                heads: Vec::new(),
             },
-            unit: head.unit.clone(),
-            agent: head.agent.clone(),
+            asker: Asker {
+                unit: asker.unit.clone(),
+                agent: asker.agent.clone(),
+            },
             said: Vec::new(),
         }
     }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::conversation::{Joined, Requests};
 use super::heard::Heard;
 use super::history::History;
-use super::span::{Asked, Head, Texts, asked, head};
+use super::span::{Asked, Askers, Head, asked, head};
 use super::{RESOURCES, SCOPES, SPANS, is_trace};
 use crate::error::Result;
 use crate::formats::shared::chat;
@@ -42,7 +42,7 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
     let mut spans = Spans {
         sink: source.sink,
         heads: Vec::new(),
-        texts: Texts::default(),
+        askers: Askers::default(),
         others: BTreeMap::new(),
         lone: 0,
         is_broken: false,
@@ -64,11 +64,11 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
     }
     heads.sort_by_key(|head| head.start);
     let (mut joined, mut heard) = (Joined::default(), Heard::default());
-    for head in heads {
+    for (at, head) in heads.iter().enumerate() {
         let notes = &mut Notes::default();
         let mut problem = |reason| sink.problem(Problem::new(0, reason));
         if let Some(asked) = read(input, head.place, &mut heard, notes, &mut problem)? {
-            joined.take(head, &asked);
+            joined.take(at, head, &asked);
         }
     }
     // Each context is read anew, one after the other.
@@ -76,7 +76,7 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
     let mut beside = Some((others, lone));
     for requests in joined.requests() {
         let (others, lone) = beside.take().unwrap_or_default();
-        tell(input, requests, others, lone, sink)?;
+        tell(input, &heads, requests, others, lone, sink)?;
     }
     Ok(())
 }
@@ -101,7 +101,7 @@ fn read(
 struct Spans<'s> {
     sink: &'s mut dyn Sink,
     heads: Vec<Head>,
-    texts: Texts,
+    askers: Askers,
     /// How many others there are, by what they are called.
     others: BTreeMap<String, u64>,
     lone: u64,
@@ -154,9 +154,9 @@ impl Spans<'_> {
         let at = walk.value()?;
         let text = walk.text();
         let place = text.span(&at);
-        let texts = &mut self.texts;
+        let askers = &mut self.askers;
         match text.message(&at, &mut self.lone, self.sink, |raw| {
-            head(raw, place, texts)
+            head(raw, place, askers)
         })? {
             Some(Ok(head)) => self.heads.push(head),
             Some(Err(other)) => *self.others.entry(other).or_default() += 1,
@@ -176,6 +176,7 @@ const TOLD_SPANS: usize = 256;
 /// Tells a sink of a context.
 fn tell(
     input: &dyn Input,
+    heads: &[Head],
     requests: Requests,
     others: BTreeMap<String, u64>,
     lone: u64,
@@ -189,7 +190,8 @@ fn tell(
     let mut telling = Telling::new(teller);
     let (mut stated, mut is_silent, mut is_unrecorded) = (StatedUsage::default(), false, false);
     let mut heard = Heard::default();
-    for place in requests.places {
+    for at in requests.heads {
+        let place = heads[at as usize].place;
         let mut notes = std::mem::take(&mut telling.teller.notes);
         let asked = read(input, place, &mut heard, &mut notes, &mut |_| Ok(()))?;
         telling.teller.notes = notes;

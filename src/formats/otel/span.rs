@@ -25,17 +25,23 @@ lazy! {
     struct Tool { name, function, description, parameters }
 }
 
-/// What a span that asks a model says of itself, but for what was said. A trace may have millions, so texts are shared.
+/// What a span that asks a model says of itself, but for what was said. A trace may have millions, so what many say is shared.
 pub(super) struct Head {
     pub(super) place: Span,
     /// Nanoseconds since 1970.
     pub(super) start: u64,
+    pub(super) asker: Rc<Asker>,
+}
+
+/// Whose requests they are.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct Asker {
     pub(super) unit: Unit,
     pub(super) agent: Option<Rc<str>>,
 }
 
 /// What requests have in common.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum Unit {
     /// A conversation that their framework knows, by its id.
     Conversation(Rc<str>),
@@ -51,18 +57,18 @@ impl Unit {
     }
 }
 
-/// Texts that many spans say, each held once.
+/// Who asks, each held once.
 #[derive(Default)]
-pub(super) struct Texts(HashSet<Rc<str>>);
+pub(super) struct Askers(HashSet<Rc<Asker>>);
 
-impl Texts {
-    fn of(&mut self, text: &str) -> Rc<str> {
-        if let Some(known) = self.0.get(text) {
+impl Askers {
+    fn of(&mut self, asker: Asker) -> Rc<Asker> {
+        if let Some(known) = self.0.get(&asker) {
             return Rc::clone(known);
         }
-        let text: Rc<str> = text.into();
-        self.0.insert(Rc::clone(&text));
-        text
+        let asker = Rc::new(asker);
+        self.0.insert(Rc::clone(&asker));
+        asker
     }
 }
 
@@ -89,7 +95,7 @@ pub(super) type Other = String;
 pub(super) fn head(
     raw: &RawValue,
     place: Span,
-    texts: &mut Texts,
+    askers: &mut Askers,
 ) -> Result<Result<Head, Other>, String> {
     let record: Record<'_> =
         serde_json::from_str(raw.get()).map_err(|error| format!("a span: {error}"))?;
@@ -122,18 +128,20 @@ pub(super) fn head(
         "ai.telemetry.metadata.sessionId",
     ]);
     let unit = match conversation {
-        Some(id) => Unit::Conversation(texts.of(&id)),
+        Some(id) => Unit::Conversation(id.into()),
         None => {
             let trace = string(record.trace).map(|id| in_hex(&id));
-            Unit::Trace(texts.of(&trace.unwrap_or_default()))
+            Unit::Trace(trace.unwrap_or_default().into())
         }
     };
     let agent = of.first(&["gen_ai.agent.name", "agent.name"]);
     Ok(Ok(Head {
         place,
         start: nanos(record.start).unwrap_or_default(),
-        unit,
-        agent: agent.map(|name| texts.of(&name)),
+        asker: askers.of(Asker {
+            unit,
+            agent: agent.map(Into::into),
+        }),
     }))
 }
 

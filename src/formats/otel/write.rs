@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use super::heard::Heard;
 use super::message::{self, CUT};
-use super::span::{Texts, Unit, asked, head};
+use super::span::{Askers, Unit, asked, head};
 use crate::error::{Error, Result};
 use crate::formats::shared::remarks::Remarks;
 use crate::formats::shared::tool_offer::Offered;
@@ -125,10 +125,10 @@ impl<'m> Trace<'m> {
         let kept = kept.and_then(|span| {
             let raw: &RawValue = serde_json::from_str(span).ok()?;
             let nowhere = Span { offset: 0, len: 0 };
-            head(raw, nowhere, &mut Texts::default()).ok()?.ok()
+            head(raw, nowhere, &mut Askers::default()).ok()?.ok()
         });
         // What belongs to no conversation goes on in its trace.
-        let (conversation, trace) = match kept.map(|head| head.unit) {
+        let (conversation, trace) = match kept.as_ref().map(|head| &head.asker.unit) {
             Some(Unit::Conversation(id)) => (Some(id.to_string()), None),
             Some(Unit::Trace(id)) => (None, Some(id.to_string())),
             None => (Some(self.document.session_id.clone()), None),

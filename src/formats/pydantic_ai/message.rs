@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::{HIDDEN, PROVIDER};
 use crate::formats::shared::parts::{self, checked, said, sealed, standard_base64, text, time};
 use crate::model::{MediaSource, Message, Millis, Part, Role, Usage, UsageDetail, UsageRecord};
-use crate::wire::json::{Raw, array, decode, string, text_at, text_or_json, tight, word};
+use crate::wire::json::{Object, Raw, array, decode, string, text_at, text_or_json, tight, word};
 use crate::wire::usage::Numbers;
 use crate::wire::{Notes, anthropic, gemini, media, openai};
 
@@ -16,11 +16,26 @@ lazy! {
 
     struct Piece {
         part_kind, kind, content, tool_name, tool_call_id, args, outcome, signature, id, provider_name, transcript,
-        url, data, media_type, file_id, provider_details,
+        url, data, media_type, file_id, provider_details, retry,
     }
 
     struct Details { thought_signature }
+
+    struct Retry { cause }
+
+    struct Fault { kind = "type", loc, msg, input }
 }
+
+/// What stands before the words that are told a model of a reply which could not be used.
+const FEEDBACK: &str = "Your previous response failed the application's validation (this is automated feedback, not a \
+    message from the user):";
+/// What a model may be asked for instead of a reply that says nothing.
+const INSTEAD: [&str; 4] = [
+    "return text",
+    "include your response in a tool call",
+    "call a tool",
+    "return an image",
+];
 
 /// What a record says.
 #[derive(Default)]
@@ -117,8 +132,9 @@ impl Building {
             }
             "retry-prompt" if has_tool => self.add(Role::Tool, vec![result(piece, true, notes)]),
             "retry-prompt" | "retry-feedback" => {
-                let words = text_or_json(piece.content).map(Part::text);
-                self.add(Role::User, Vec::from_iter(words));
+                if let Some((role, words)) = feedback(piece) {
+                    self.add(role, vec![Part::text(words)]);
+                }
             }
             "user-prompt" => self.add(Role::User, content(piece.content, notes)),
             // What an instruction is from here on; none: it holds no more.
@@ -160,6 +176,63 @@ impl Building {
         let seal = said(details.thought_signature).map(parts::seal);
         self.add(Role::Assistant, seal.into_iter().chain(part).collect());
     }
+}
+
+/// What a model is told of a reply that could not be used, and as whose words, as version 2 of the framework sends it. Older
+/// records are sent so, too.
+fn feedback(piece: &Piece<'_>) -> Option<(Role, String)> {
+    let faults: Option<Vec<&RawValue>> = decode(piece.content);
+    let retry: Retry<'_> = decode(piece.retry).unwrap_or_default();
+    let is_of_faults = match word(retry.cause).as_deref() {
+        Some("no_output") => {
+            let words = text_or_json(piece.content).filter(|words| is_asked_for(words));
+            if let Some(words) = words {
+                return Some((Role::System, words));
+            }
+            false
+        }
+        Some(cause) => cause == "validation_error",
+        None => faults.is_some(),
+    };
+    let words = faults.map_or_else(|| text_or_json(piece.content), |it| Some(told(&it)))?;
+    let tag = if is_of_faults {
+        "pyai:validation_errors"
+    } else {
+        "pyai:retry_feedback"
+    };
+    let words = format!("{FEEDBACK}\n<{tag}>\n{words}\n</{tag}>");
+    Some((Role::User, words))
+}
+
+/// Whether these are the framework's own words for a reply that says nothing.
+fn is_asked_for(words: &str) -> bool {
+    let asked = words.strip_prefix("Please ");
+    let asked = asked.and_then(|words| words.strip_suffix('.'));
+    asked.is_some_and(|words| words.split(" or ").all(|one| INSTEAD.contains(&one)))
+}
+
+/// Faults as they are sent: what the model gave as a whole once, and nothing of the validator's own.
+fn told(faults: &[&RawValue]) -> String {
+    let mut whole: Option<String> = None;
+    let told = faults.iter().map(|raw| {
+        let fault: Fault<'_> = decode(Some(*raw)).unwrap_or_default();
+        let place: Vec<&RawValue> = decode(fault.loc).unwrap_or_default();
+        let mut input = fault.input.map(|raw| tight(raw.get()));
+        if place.len() <= 1 {
+            match &whole {
+                Some(whole) => input = input.filter(|input| input != whole),
+                None => whole = Some(input.clone().unwrap_or_default()),
+            }
+        }
+        let members = [("type", fault.kind), ("loc", fault.loc), ("msg", fault.msg)];
+        let members = members
+            .into_iter()
+            .filter_map(|(key, raw)| Some((key, tight(raw?.get()))));
+        let members = members.chain(input.map(|input| ("input", input)));
+        let put = |object: Object, (key, raw): (&str, String)| object.raw(key, &raw);
+        members.fold(Object::new(), put).finish()
+    });
+    array(told)
 }
 
 /// Whether a block is one of the framework's own, which goes by such a kind.

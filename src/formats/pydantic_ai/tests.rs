@@ -131,12 +131,45 @@ fn older_and_odd_parts_are_read_and_what_is_never_sent_is_counted() {
             "user: Count.",
             r#"assistant: {"type":"redacted_thinking","data":"aGlk"} | (hm None s) | c1: count  | [None Some("image/png")] | {"part_kind":"hologram"}"#,
             "tool: c1 true = [{\"type\":\"missing\",\"loc\":[\"floor\"]}]",
-            "user: Say a number.",
+            "user: Your previous response failed the application's validation (this is automated feedback, not a message from the user):\n<pyai:retry_feedback>\nSay a number.\n</pyai:retry_feedback>",
         ]
     );
     let other = &session.end.other_records;
     assert_eq!(
         json!(other),
         json!({"instruction-baseline": 1, "tool-availability-delta": 1})
+    );
+}
+
+/// The words are those of `model_response` of the framework's own parts, version 2.68.
+#[test]
+fn feedback_is_worded_as_the_framework_sends_it() {
+    let whole = json!({"carts": 1});
+    let faults = json!([
+        {"type": "missing", "loc": ["sacks"], "msg": "Field required", "input": whole, "ctx": {"x": 1}},
+        {"type": "missing", "loc": ["doors"], "msg": "Field required", "input": whole},
+        {"type": "int_parsing", "loc": ["a", "b"], "msg": "No number", "input": "x"},
+    ]);
+    let feedback = |content: &str, cause: &str| json!({"part_kind": "retry-feedback", "content": content, "retry": {"cause": cause}});
+    let history = json!([{"kind": "request", "parts": [
+        {"part_kind": "user-prompt", "content": "Count."},
+        {"part_kind": "retry-prompt", "content": faults},
+        feedback("Fewer.", "model_retry"),
+        feedback("Please return text or call a tool.", "no_output"),
+        feedback("Please obey.", "no_output"),
+    ]}]);
+    let told = read(&PYDANTIC_AI, history.to_string().as_bytes());
+    let before = "user: Your previous response failed the application's validation (this is automated feedback, not a \
+        message from the user):";
+    let faults = r#"[{"type":"missing","loc":["sacks"],"msg":"Field required","input":{"carts":1}},{"type":"missing","loc":["doors"],"msg":"Field required"},{"type":"int_parsing","loc":["a","b"],"msg":"No number","input":"x"}]"#;
+    assert_eq!(
+        told.sessions[0].said(),
+        [
+            "user: Count.".to_owned(),
+            format!("{before}\n<pyai:validation_errors>\n{faults}\n</pyai:validation_errors>"),
+            format!("{before}\n<pyai:retry_feedback>\nFewer.\n</pyai:retry_feedback>"),
+            "system: Please return text or call a tool.".to_owned(),
+            format!("{before}\n<pyai:retry_feedback>\nPlease obey.\n</pyai:retry_feedback>"),
+        ]
     );
 }

@@ -8,6 +8,7 @@ use std::collections::BinaryHeap;
 
 use super::layout::{NO_RANK, RANK_BITS, hash, kept_of};
 use super::words::Rules;
+use crate::model::pool::{Pool, Pooled};
 
 /// A longer word is merged by a heap.
 const SHORT: usize = 32;
@@ -59,14 +60,20 @@ struct Remembered {
     counts: Box<[u8]>,
 }
 
+static IDLE: Pool<Remembered> = Pool::new();
+
 thread_local! {
-    static REMEMBERED: RefCell<Remembered> = RefCell::new(Remembered {
-        keys: vec![0; REMEMBERED_WORDS].into(),
-        counts: vec![0; REMEMBERED_WORDS].into(),
-    });
+    static REMEMBERED: RefCell<Pooled<Remembered>> = IDLE.take(Remembered::new).into();
 }
 
 impl Remembered {
+    fn new() -> Self {
+        Self {
+            keys: vec![0; REMEMBERED_WORDS].into(),
+            counts: vec![0; REMEMBERED_WORDS].into(),
+        }
+    }
+
     #[inline]
     fn of(&mut self, key: u128, made: impl FnOnce() -> u64) -> u64 {
         let mixed = (key >> 64) as u64 ^ (key as u64).rotate_left(26);

@@ -14,6 +14,7 @@ use super::pack::Leaning;
 use super::session::{Session, keyed};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::model::pool::{Pool, Pooled};
 use crate::store::columns::Columns;
 use crate::store::sources::Erased;
 use crate::store::{BlockText, PressedBlock, Refs};
@@ -30,10 +31,13 @@ const MOST_BYTES: usize = 4 << 20;
 /// As much of a block as is looked at for the contents that it leans on, before all of it is.
 const HEAD_BYTES: i64 = 64;
 
+// Making one costs more than a short block takes.
+static PACKERS: Pool<CCtx<'static>> = Pool::new();
+static UNPACKERS: Pool<DCtx<'static>> = Pool::new();
+
 thread_local! {
-    // Making one costs more than a short block takes.
-    static PACKER: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
-    static UNPACKER: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
+    static PACKER: RefCell<Pooled<CCtx<'static>>> = PACKERS.take(CCtx::create).into();
+    static UNPACKER: RefCell<Pooled<DCtx<'static>>> = UNPACKERS.take(DCtx::create).into();
 }
 
 /// Runs of contents that stand one behind the other: the first, and how many.
@@ -60,9 +64,9 @@ pub(super) fn press_beside(
     (encoding, level): (i64, i32),
 ) -> Option<PressedBlock> {
     let mut frame = Vec::with_capacity(compress_bound(block.len()));
-    let act =
-        |with: &mut CCtx<'static>| with.compress_using_dict(&mut frame, block, &said.bytes, level);
-    PACKER.with_borrow_mut(act).ok()?;
+    PACKER
+        .with_borrow_mut(|with| with.compress_using_dict(&mut frame, block, &said.bytes, level))
+        .ok()?;
     let mut out = Packer::default();
     let runs = runs(&said.contents);
     out.number(runs.len() as u64);
@@ -190,8 +194,9 @@ impl Session<'_> {
         let bound = bound.filter(|bound| *bound as u64 == size_bytes);
         let mut bytes = Vec::with_capacity(bound.ok_or_else(wrong)?);
         let said = self.bodies_of(&runs)?;
-        let act = |with: &mut DCtx<'static>| with.decompress_using_dict(&mut bytes, frame, &said);
-        UNPACKER.with_borrow_mut(act).map_err(|_| wrong())?;
+        UNPACKER
+            .with_borrow_mut(|with| with.decompress_using_dict(&mut bytes, frame, &said))
+            .map_err(|_| wrong())?;
         if bytes.len() as u64 != size_bytes || crc32fast::hash(&bytes) != checksum {
             return Err(wrong());
         }
