@@ -49,19 +49,22 @@ pub(super) fn cells(text: &[u8], name: &Name, found: &mut Vec<Range<usize>>) {
     }
     let line = line_start(text, start);
     let head = line..line_end(text, end);
-    let Some(between) = BETWEEN
-        .iter()
-        .find(|it| memchr::memmem::find(&text[head.clone()], it.as_bytes()).is_some())
-    else {
+    let is_between =
+        |it: &&&str| memchr::memmem::find(&text[head.clone()], it.as_bytes()).is_some();
+    let between = BETWEEN.iter().find(is_between);
+    // A table of one column has a rule under its head.
+    let rule = head.end + feed(&text[head.end..]);
+    if between.is_none() && !text[rule..].starts_with(b"---") {
         return;
-    };
+    }
+    let between = between.unwrap_or(&BETWEEN[0]);
     let of_head = split(text, &head, between);
     let Some(column) = of_head.iter().position(|it| it.contains(&start)) else {
         return;
     };
     // A list of one thing a line has nothing behind its commas.
     let is_filled = |cell: &&Range<usize>| !text[(*cell).clone()].trim_ascii().is_empty();
-    if of_head.iter().filter(is_filled).count() < 2 {
+    if of_head.iter().filter(is_filled).count() < of_head.len().min(2) {
         return;
     }
     let mut from = head.end;

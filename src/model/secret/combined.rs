@@ -30,7 +30,7 @@ const STEMS: [&[&str]; 16] = [
 ];
 
 /// How a name may be given a value.
-const JOINTS: [&str; 36] = [
+const JOINTS: [&str; 39] = [
     "{N}={V}",
     "export {N}='{V}'",
     "{N}: {V}",
@@ -67,6 +67,9 @@ const JOINTS: [&str; 36] = [
     "the {N} is {V}.",
     "{N} is now \"{V}\"",
     "{N} → {V}",
+    "Das Passwort ist „{V}“",
+    "le mot de passe : « {V} »",
+    "{N} ist jetzt ‚{V}‘!",
 ];
 
 /// What is given to names in programs and in what is told about them.
@@ -123,14 +126,23 @@ fn value() -> impl Strategy<Value = String> {
             let second = ["glacier", "juniper", "tundra", "pelican"];
             format!("{}{digits}{}{more}x", first[one], second[two])
         });
-    let is_drawn = |it: &String| !is_example(it.as_bytes()) && entropy(it.as_bytes()) >= 3.5;
+    let is_drawn = |it: &String| {
+        !is_example(it.as_bytes())
+            && !value::is_algorithm(it.as_bytes())
+            && entropy(it.as_bytes()) >= 3.5
+    };
     prop_oneof![drawn.prop_filter("looks drawn", is_drawn), chosen]
 }
 
-/// As it stands, as a text of JSON, as that in another.
-fn quoted(text: &str, depth: usize) -> String {
+/// As it stands, as a text of JSON, as that in another; with letters of other alphabets as numbers, if so asked.
+fn quoted(text: &str, depth: usize, is_ascii: bool) -> String {
     (0..depth).fold(format!("So:\n{text}\nThanks!"), |text, _| {
-        serde_json::json!({ "content": text }).to_string()
+        let text = serde_json::json!({ "content": text }).to_string();
+        let spelled = |it: char| match it {
+            it if it.is_ascii() || !is_ascii => it.to_string(),
+            it => format!("\\u{:04x}", u32::from(it)),
+        };
+        text.chars().map(spelled).collect()
     })
 }
 
@@ -138,9 +150,9 @@ proptest! {
     #![proptest_config(crate::conditions::laws(4096))]
 
     #[test]
-    fn whatever_joins_a_name_to_a_password_it_is_found(name in name(), joint in 0..JOINTS.len(), value in value(), depth in 0..3_usize) {
+    fn whatever_joins_a_name_to_a_password_it_is_found(name in name(), joint in 0..JOINTS.len(), value in value(), depth in 0..3_usize, is_ascii: bool) {
         let text = JOINTS[joint].replace("{N}", &name).replace("{V}", &value);
-        let text = quoted(&text, depth);
+        let text = quoted(&text, depth, is_ascii);
         let out = SECRETS.redact_text(&text, &mut SecretCounts::new());
         let out = out.unwrap_or_else(|| text.clone());
         prop_assert!(!out.contains(&value[value.len() / 2..]), "{out}");
@@ -150,9 +162,9 @@ proptest! {
     }
 
     #[test]
-    fn what_is_no_password_is_found_nowhere(name in name(), joint in 0..JOINTS.len(), value in 0..NO_VALUES.len(), depth in 0..3_usize) {
+    fn what_is_no_password_is_found_nowhere(name in name(), joint in 0..JOINTS.len(), value in 0..NO_VALUES.len(), depth in 0..3_usize, is_ascii: bool) {
         let text = JOINTS[joint].replace("{N}", &name).replace("{V}", NO_VALUES[value]);
-        let text = quoted(&text, depth);
+        let text = quoted(&text, depth, is_ascii);
         prop_assert_eq!(SECRETS.find(text.as_bytes()), [], "{}", text);
     }
 }

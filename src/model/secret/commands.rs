@@ -36,6 +36,7 @@ password            ecret set ,ecrets set   1   200    2.5  secrets? set [A-Za-z
 password            p-basic.  3   200    2.5  http-basic\.[a-z0-9_-]{1,40} [A-Za-z0-9_.@-]{1,64} [\\"']{0,4}<6>
 password            SecureString  0   120    2.5  SecureString (?:-[A-Za-z]+ )*[\\"']{0,4}<6>
 password            sqlplus  0   160    2.5  sqlplus (?:-[A-Z] )?[A-Za-z0-9_]{1,40}/[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64}?)[\\"']{0,4}@
+password            thin:  0   120    2.5  thin:[A-Za-z0-9_]{1,40}/<6>@
 password            @tcp(  100   5    2.5  [A-Za-z0-9_]{1,40}:<6>@tcp\(
 password            IDENTIFIED BY,tified by  4   120    2.5  (?i:identified by) [\\"']{0,4}<6>
 password            irepass,rauth  5   120    2.5  (?:requirepass|masterauth) [\\"']{0,4}<6>

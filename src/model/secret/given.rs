@@ -225,6 +225,20 @@ fn annotation(text: &[u8]) -> Option<usize> {
     (is_type && sign && quoted(quotes).is_some()).then_some(len)
 }
 
+/// How many bytes stand before what a variable is without a value: `${NAME:-` and its like.
+fn default(text: &[u8]) -> usize {
+    if !text.starts_with(b"${") {
+        return 0;
+    }
+    let name = 2 + run(&text[2..], 40, |it| {
+        it.is_ascii_alphanumeric() || it == b'_'
+    });
+    match &text[name..] {
+        [b':', b'-' | b'=', ..] => name + 2,
+        _ => 0,
+    }
+}
+
 /// How many bytes open a quoted value: `"`, `\"`, `N'`, `SecretString("`; and the quote.
 fn quoted(text: &[u8]) -> Option<(usize, u8)> {
     let before = run(text, 40, |it| {
@@ -311,6 +325,7 @@ fn begin(text: &[u8], name: &Name) -> Option<Begun> {
             };
         }
     }
+    from += default(&text[from..]);
     let opened = quoted(&text[from..]);
     if opened.is_none()
         && (matches!(sign, "(" | "{" | "->" | "<-")
@@ -439,7 +454,7 @@ fn is_line(text: &[u8], name: &Name, value: &Range<usize>) -> bool {
         [b'.' | b'!' | b'?', next, ..] => !next.is_ascii_alphanumeric(),
         [b',', b' ', ..] if !is_type(&text[value.clone()]) => true,
         [next, ..] => {
-            next.is_ascii_whitespace() || b"\"'\\|*.!?`".contains(next) || !next.is_ascii()
+            next.is_ascii_whitespace() || b"\"'\\|*.!?`}".contains(next) || !next.is_ascii()
         }
     };
     let before = text[..name.place.start].last();
@@ -516,7 +531,10 @@ fn in_field(text: &[u8], name: &Name) -> Option<Range<usize>> {
             };
             let is_it = is_one(text, name, &begun, &place)
                 || begun.written == Written::Loose && is_told(&text[place.clone()]);
-            return is_it.then_some(place);
+            if is_it {
+                return Some(place);
+            }
+            continue;
         }
         at += 1;
     }

@@ -433,7 +433,11 @@ impl Secrets {
                 [ref place] if place.start < at + NEAR => place.end,
                 _ => at + 1,
             };
-            places.retain(|place| !self.is_allowed(text, place) && !is_marked(text, place));
+            places.retain(|place| {
+                !begins_spelled(text, place.start)
+                    && !self.is_allowed(text, place)
+                    && !is_marked(text, place)
+            });
             found.extend(places.drain(..).map(|it| (rule, it)));
         });
         hides
@@ -571,6 +575,14 @@ fn spelled(text: &[u8]) -> Option<(char, usize)> {
     }
 }
 
+/// Whether what begins here begins within JSON's spelling of a character: with the `u201e` of `\u201e`. What that spelling
+/// hides is found where it is read.
+fn begins_spelled(text: &[u8], start: usize) -> bool {
+    text[..start].last() == Some(&b'\\')
+        && text.get(start) == Some(&b'u')
+        && spelled(&text[start..]).is_some_and(|(it, _)| !it.is_control())
+}
+
 impl Default for Secrets {
     fn default() -> Self {
         Self::new()
@@ -654,7 +666,8 @@ impl Form {
         if kind == "password" {
             let is_loose = self.entropy >= LOOSE;
             return entropy(secret) >= self.entropy
-                && (value::is_chosen(secret, is_loose) || !is_loose && value::is_told(secret))
+                && (value::is_chosen(secret, is_loose)
+                    || (!is_loose || value::is_striking(secret)) && value::is_told(secret))
                 && !(is_loose && value::is_algorithm(secret));
         }
         entropy(secret) >= self.entropy && !is_example(secret) && !is_known(secret)

@@ -285,7 +285,7 @@ const FOREIGN: [(&str, usize, Ends); 42] = [
     ("暗証番号", 0, Ends::Anywhere),
     ("비밀번호", 0, Ends::Anywhere),
     ("암호", 0, Ends::Anywhere),
-    ("ật khẩu", 1, Ends::Anywhere),
+    ("mật khẩu", 1, Ends::Alone),
     ("รหัสผ่าน", 0, Ends::Anywhere),
     ("كلمة المرور", 0, Ends::Anywhere),
     ("code d'accès", 8, Ends::Alone),
