@@ -1,8 +1,7 @@
 //! The forms that issuers document for their keys and tokens, as data: one rule a line.
 //!
-//! Deliberately absent: what has no form of its own, and is known by the name before it (`named.rs`). How
-//! commands are passed a password stands here as well, of the kind `password`: its value has no form, and is held against
-//! what people choose.
+//! Deliberately absent: how commands are passed a password (`commands.rs`), and what has no form of its own and is known by the
+//! name before it (`given.rs`).
 
 /// Longer forms stand before those that they hold. The columns:
 ///
@@ -105,69 +104,4 @@ jwt                 eyJ                     0    4096  3.5  eyJ[A-Za-z0-9_-]{10,
 jwt                 eyJhbGci,eyJlbmMi       0    4096  3.5  eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}
 authorization       uthorization,UTHORIZATION  1    4096  3.2  (?i:authorization)[\\"']{0,8}[ \t]{0,3}[:=,][ \t]{0,3}[\\"'`]{0,8}(?i:bearer|basic|token|apikey|bot|ssws|key) +([A-Za-z0-9._~+/=-]{16,})
 discord-token       Bot                     0    110   3.7  Bot ([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38})
-basic-password      -u ,--user  0    220   2.5  (?:-u |--user[ =])[\\"']{0,4}[A-Za-z0-9_.@-]{1,64}:([^\s"'\\$<>/]{6,128})
-netrc-password      machine                 0    300   2.5  machine [a-z0-9.-]{3,80}(?:\s|\\+n)+login (?:[^\s\\"]{1,80})(?:\s|\\+n)+password ([^\s\\"$<>]{6,120})
-password            sshpass  0   100    2.7  sshpass -p ?[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            ysql,ariadb  1   240    2.7  (?:mysql|mariadb)[a-z_-]{0,12}(?: [^\n"|;&\\]{0,120}?)? -p[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            login   0   240    2.7  login [^\n|;&\\]{0,120}?-p[ =]?[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            s-cli,y-cli  6   240    2.7  (?:redis|valkey)-cli(?: [^\n"|;&\\]{0,120}?)? (?:-a|--pass) ?[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            mongo  0   240    2.7  mongo(?:sh|dump|restore|import|export)?(?: [^\n"|;&\\]{0,120}?)? -p ?[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            htpasswd  0   200    2.7  htpasswd (?:-[A-Za-z0-9]{1,6} ){1,3}(?:[^\s"\\-][^\s"\\]{0,80} ){1,2}[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            nssl  4   240    2.7  openssl [^\n"|;&\\]{0,120}? -k ?[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            pass:  0   90    2.7  pass:[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            repass,ypass  12   90    2.7  -(?:src|dest)?(?:store|key)pass [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            zip -  3   160    2.7  (?:un)?zip(?: [^\n"|;&\\]{0,120}?)? -P ?[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            7z x,7z a,rar a,rar x  0   160    2.7  (?:7za?|rar) [^\n"|;&\\]{0,120}?-h?p[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            ldap  0   240    2.7  ldap[a-z]{3,8} [^\n"|;&\\]{0,120}? -w [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            sqlcmd,mosquitto_,ipmitool  0   240    2.7  (?:sqlcmd|mosquitto_[a-z]{3}|ipmitool) [^\n"|;&\\]{0,120}? -P [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            twine,psexec  0   240    2.7  (?:twine|psexec) [^\n"|;&\\]{0,120}? -p [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password             -a ,tp --auth  6   160    2.7  (?:https?|xhs?) (?:-a|--auth)[ =][\\"']{0,4}[A-Za-z0-9_.@-]{1,64}:([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            xy-user  5   160    2.7  --proxy-user[ =][\\"']{0,4}[A-Za-z0-9_.@-]{1,64}:([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            net use  0   300    2.7  net use [^\n\"|]{0,160}?/user:[A-Za-z0-9_.@\\-]{1,64} [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            net use  0   300    2.7  net use (?:[A-Za-z*]:? )?\\+[A-Za-z0-9_.$\\-]{3,120} [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})[\\"']{0,4} /
-password            net user  0   160    2.7  net user [A-Za-z0-9_.-]{1,64} [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            login   0   200    2.7  (?:login )((?:[A-Za-z0-9_.-]){16,120})
-password            <<<  200   90    2.7  (?i:token|secret|stdin|login|passw|sudo -S)[^\n|;&]{0,80}<<< ?[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            rd-stdin,h-token,sudo -S,chpasswd,wd --stdin  260   30    2.7  (?:echo|printf)(?: -[ne]+)? (?:[\\"']{0,4}%s(?:\\+n)?[\\"']{0,4} )?[\\"']{0,4}(?:[a-z]{1,32}:)?([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})[\\"']{0,4} *\| *[^\n|;]{0,120}?(?:password-stdin|with-token|sudo -S|chpasswd|passwd --stdin)
-password            m-literal  3   200    2.7  from-literal[= ][\\"']{0,4}[A-Za-z0-9_.-]{1,60}=[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            ecret set ,ecrets set   1   200    2.7  secrets? set [A-Za-z0-9_.-]{1,64}(?:=| (?:--body|-b)[ =])[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            p-basic.  3   200    2.7  http-basic\.[a-z0-9_-]{1,40} [A-Za-z0-9_.@-]{1,64} [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            SecureString  0   120    2.7  SecureString (?:-String )?[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            sqlplus  0   160    2.7  sqlplus (?:-[A-Z] )?[A-Za-z0-9_]{1,40}/[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64}?)[\\"']{0,4}@
-password            @tcp(  100   5    2.7  [A-Za-z0-9_]{1,40}:([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})@tcp\(
-password            IDENTIFIED BY,tified by  4   120    2.7  (?i:identified by) [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            irepass,rauth  5   120    2.7  (?:requirepass|masterauth) [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            -keygen  3   200    2.7  ssh-keygen [^\n|;&\\]{0,120}? -[NP] ?[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            smbclient  0   240    2.7  smbclient [^\n|;&\\]{0,120}?-U [\\"']{0,4}[A-Za-z0-9_.\\-]{1,64}%([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            eerdp  6   240    2.7  [a-z]{0,3}freerdp [^\n|;&\\]{0,120}? /p:[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            wifi connect  0   200    2.7  wifi connect [^\n|;&\\]{0,120}? password [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            :5432:,:3306:,:1521:,:27017:  80   200    2.7  [a-z0-9_.*-]{1,64}:[0-9]{4,5}:[A-Za-z0-9_*-]{1,64}:[A-Za-z0-9_*-]{1,64}:([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            ?key=,&key=  0   90    2.7  [?&]key=([A-Za-z0-9_-]{12,64})
-password            ookie:   1   900    2.7  [Cc]ookie: (?:[^\n"'\\=]{1,64}=[^\n"'\\;]{0,15}; ?){0,12}[A-Za-z0-9_.-]{1,64}=([A-Za-z0-9%_.+/=:-]{16,800})
-password            --cookie,rl -b  2   400    2.7  (?:--cookie|curl(?: [^\n"|;&\\]{0,120}?)? -b)[ =][\\"']{0,4}[A-Za-z0-9_.-]{1,64}=([A-Za-z0-9%_.+/=:-]{16,300})
-password            e password   2   90    2.7  the password [\\"']{0,4}([A-Za-z0-9!@#%^?+_-]{8,64})
-password             -p , -P , -w ,--pass  160   90    2.7  -(?:u|U|l|n|-user(?:name)?|-login|-name)[ =]?[\\"']{0,4}[A-Za-z0-9_.@\\-]{1,64}[\\"']{0,4} (?:[^\n|;&\\]{0,80}? )?(?:-p|-P|-w|--pass)[ =][\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            useradd,usermod,keychain,generic-p,et-password  10   200    2.7  (?:useradd|usermod|unlock-keychain|add-(?:generic|internet)-password)(?: [^\n|;&\\]{0,120}?)? -[pw] [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            bcp   0   240    2.7  bcp [^\n|;&\\]{0,160}? -P ?[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            creds,-auth,-login,-credential  24   160    2.7  --?[a-z-]{0,20}(?:creds|auth|login|credentials?)[ =][\\"']{0,4}[A-Za-z0-9_.@-]{1,64}:([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            lftp ,ftp -u  3   160    2.7  lftp (?:[^\n|;&\\]{0,80}? )?-u [\\"']{0,4}[A-Za-z0-9_.@-]{1,64},([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            obscure   0   100    2.7  obscure [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            add_user ,adduser ,_password ,-password ,asswd ,assphrase   24   120    2.7  (?:[a-z_-]{0,20}(?:add_?user|(?:change|set|update|reset)(?:[_-][a-z]{1,10})?[_-]password|_passwd|_passphrase)|[a-z]{2,20} passwd)(?: -{1,2}[A-Za-z0-9-]{1,12})*(?: [\\"']{0,4}[A-Za-z0-9_.@-]{1,64}[\\"']{0,4})? [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            qpdf   0   160    2.7  qpdf [^\n|;&\\]{0,80}?--encrypt [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            signtool  0   200    2.7  signtool(?:\.exe)? [^\n|;&]{0,120}? /p [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            sec.psk ,-psk   6   100    2.7  psk [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            | passwd,| sudo passwd  200   20    2.7  (?:echo|printf)(?: -[ne]+)? [\\"']{0,4}((?:[^\s\"'`$<>|;&(){}\[\]*,\\]|\\+n|\n){6,130})[\\"']{0,4} *\| *(?:sudo )?passwd
-password            ariable(,etenv(,utenv(,roperty(,etItem(  24   200    2.7  (?:SetEnvironmentVariable|setenv|putenv|setProperty|setItem)\( ?[\\"']{0,4}[A-Za-z0-9_.-]{0,40}(?i:key|token|secret|passw?o?r?d?|pwd|credential)[\\"']{0,4} ?, ?[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            assword(,asswd(,assphrase(,ecret(,oken(,iKey(,i_key(  12   120    3.0  (?:[sS]et|[wW]ith|\.)_?(?i:password|passwd|passphrase|secret|token|api_?key)\( ?[\\"']{1,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})[\\\"']{1,4} ?\)
-password            sig=,ignature=  16   600    2.7  [?&](?:sig|(?:X-Amz-|X-Goog-)?Signature)=([A-Za-z0-9+/%_.-]{32,512}={0,2})
-password            ogin: ,ogins: ,ogin is ,sername: ,user: ,redentials: ,redentials are ,ccount:   12   150    2.7  (?i:login|username|user|credentials?|creds|account) ?(?: is| are|s)?:? [\\"']{0,4}[A-Za-z0-9_.@-]{1,64}[\\"']{0,4} / [\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{6,64})
-password            as the pass,as my pass,as its pass,as a pass,as pass,s the root pass,s the admin pass,as your pass  90   40    2.7  ([A-Za-z0-9!@#%^?+_-]{8,64})[\\"'`]{0,4} as (?:(?:the|its|my|your|an?) )?(?:[a-z]{2,12} )?password
-password            -pw ,-p ,-P ,-w , -p, -P  1   120    3.0   -(?:pw|[pPw])[ =]?[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{8,64})
-password            <<<  0   90    3.0  <<< ?[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{8,64})
-password            echo ,printf   0   160    3.0  (?:echo|printf)(?: -[neE]+)? [\\"']{0,4}(?:[a-z0-9_.-]{1,32}:)?([^\s"'`\\$<>|;&(){}\[\]*,]{8,64})(?:\\+n(?:[^\s"'`\\$<>|;&(){}\[\]*,]{8,64}))?(?:\\+n)?[\\"']{0,4} *(?:\||\))
-password            ogin ,ogon ,secret,encrypt,user create,useradd,adduser,isql,kinit,bundle config,http-basic  10   200    3.0  (?:[a-z_-]{0,10}login|\.logon|secrets? set|user-secrets set|encrypt_string|user create|useradd|adduser|isql|kinit|bundle config|http-basic\.[a-z0-9._-]{1,60})(?: (?:[^\n|;&\\]|\\+"){0,80}?)??[ :,/%][\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{8,64})
-password            --value ,--body ,--secret-string ,--oauth2-bearer ,--bearer ,--apikey   0   140    3.0  --(?:value|body|secret-string|oauth2-bearer|bearer|apikey)[ =][\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{8,64})
-password            -U   0   140    3.0  -U [\\"']{0,4}[A-Za-z0-9_.\\-]{1,64}%([^\s"'`\\$<>|;&(){}\[\]*,]{8,64})
-password            PASSWORD,PASSWD,TOKEN,SECRET,API_KEY,_PASS  0   160    3.0  (?:PASSWORD|PASSWD|TOKEN|SECRET|API_KEY|_PASS)[\\"']{0,4}(?:\\+n|\n)\s{0,20}value: ?[\\"']{0,4}([^\s"'`\\$<>|;&(){}\[\]*,]{8,64})
-password            ogin(,uth(,uth=(,redentials(,redential(,equelize(,onnect(,.sign(,asicAuth(,uthenticate(,lainAuth(  12   240    3.0  (?:[A-Za-z_]{0,10}(?:[lL]ogin|[aA]uth|[cC]redentials?|[sS]equelize|[cC]onnect|[aA]uthenticate|\.sign))=?\((?:[^()\n]{0,120}?, ?)?[\\"']{1,4}([^\s"'`\\$<>|;&(){}\[\]*,]{8,64})[\\"']{1,4}
 "#;

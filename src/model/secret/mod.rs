@@ -5,10 +5,17 @@
 //! plainly an example (`AKIAIOSFODNN7EXAMPLE`, `ghp_XXXX…`, `$TOKEN`) is none. Deliberately absent: what
 //! is done about a secret, and secrets of no form, which nothing finds.
 
+mod columns;
+mod commands;
 mod forms;
-mod named;
+mod given;
+mod name;
 mod needles;
 mod people;
+mod sentence;
+mod tokens;
+mod url;
+mod value;
 
 pub use people::{PERSONAL, People};
 
@@ -106,11 +113,14 @@ struct Rule {
     how: How,
 }
 
+/// What looks at a text, given where a needle is, and adds what is secret there.
+type Look = fn(&[u8], usize, &mut Vec<Range<usize>>);
+
 #[derive(Debug)]
 enum How {
     Form(Form),
-    /// By what stands before it: what looks at the text, given where a needle is.
-    Before(fn(&[u8], usize) -> Option<Range<usize>>),
+    /// By what stands before it.
+    Before(Look),
 }
 
 /// A line of [`forms::FORMS`].
@@ -173,6 +183,9 @@ const LOOSE: f64 = 3.0;
 /// A shorter line of a secret tells nothing of it, and may be a word.
 const LEAST_PIECE: usize = 6;
 
+/// What is found farther behind its name has other names before it.
+const NEAR: usize = 64;
+
 /// What stands in a secret's place begins so.
 const MARK: &[u8] = b"[redacted:";
 /// The most bytes of what stands in a secret's place.
@@ -194,16 +207,22 @@ fn is_marked(text: &[u8], place: &Range<usize>) -> bool {
 impl Secrets {
     /// All that is known.
     pub fn new() -> Self {
-        let before = |kind, needles: &[&'static str], look| Rule {
+        let before = |kind, needles: &[&'static str], look: Look| Rule {
             kind,
             needles: needles.to_vec(),
             how: How::Before(look),
         };
-        let mut rules: Vec<Rule> = forms::FORMS.trim().lines().map(Rule::of).collect();
-        rules.push(before("private-key", &["-----END "], key_before));
-        rules.push(before("url-password", &["://"], named::in_url));
-        rules.push(before("password", &named::NAMES, named::value));
-        rules.push(before("password", &named::TOLD_WORDS, named::told));
+        let forms = forms::FORMS.lines().chain(commands::COMMANDS.lines());
+        let forms = forms.filter(|line| !line.is_empty());
+        let mut rules: Vec<Rule> = forms.map(Rule::of).collect();
+        rules.push(before("private-key", &["-----END "], |text, at, found| {
+            found.extend(key_before(text, at));
+        }));
+        rules.push(before("url-password", &["://"], |text, at, found| {
+            found.extend(url::password(text, at));
+        }));
+        rules.push(before("token", &tokens::needles(), tokens::token));
+        rules.push(before("password", &name::NEEDLES, given::values));
         let all = rules.iter().enumerate();
         let all = all.flat_map(|(at, rule)| rule.needles.iter().map(move |it| (*it, Some(at))));
         let needles = needles::Needles::of(all.chain(HIDING.map(|it| (it, None))));
@@ -396,6 +415,7 @@ impl Secrets {
     fn look(&self, text: &[u8], found: &mut Vec<(usize, Range<usize>)>) -> bool {
         let mut hides = false;
         let mut done = vec![0; self.rules.len()];
+        let mut places = Vec::new();
         self.needles.each(text, |at, _, rule| {
             let Some(rule) = rule else {
                 hides |= spelled(&text[at + 1..]).is_some_and(|(it, _)| !it.is_control());
@@ -404,14 +424,21 @@ impl Secrets {
             if at < done[rule] {
                 return;
             }
-            let place = match &self.rules[rule].how {
-                How::Form(form) => self.form(rule, form, text, at),
-                How::Before(look) => look(text, at),
+            places.clear();
+            match &self.rules[rule].how {
+                How::Form(form) => places.extend(self.form(rule, form, text, at)),
+                How::Before(look) => look(text, at, &mut places),
+            }
+            done[rule] = match places[..] {
+                [ref place] if place.start < at + NEAR => place.end,
+                _ => at + 1,
             };
-            done[rule] = place.as_ref().map_or(at + 1, |it| it.end);
-            let is_none =
-                |place: &Range<usize>| self.is_allowed(text, place) || is_marked(text, place);
-            found.extend(place.filter(|it| !is_none(it)).map(|it| (rule, it)));
+            places.retain(|place| {
+                !begins_spelled(text, place.start)
+                    && !self.is_allowed(text, place)
+                    && !is_marked(text, place)
+            });
+            found.extend(places.drain(..).map(|it| (rule, it)));
         });
         hides
     }
@@ -548,6 +575,14 @@ fn spelled(text: &[u8]) -> Option<(char, usize)> {
     }
 }
 
+/// Whether what begins here begins within JSON's spelling of a character: with the `u201e` of `\u201e`. What that spelling
+/// hides is found where it is read.
+fn begins_spelled(text: &[u8], start: usize) -> bool {
+    text[..start].last() == Some(&b'\\')
+        && text.get(start) == Some(&b'u')
+        && spelled(&text[start..]).is_some_and(|(it, _)| !it.is_control())
+}
+
 impl Default for Secrets {
     fn default() -> Self {
         Self::new()
@@ -602,9 +637,15 @@ impl Rule {
 
 impl Form {
     fn regex(&self) -> &Regex {
-        self.regex.get_or_init(|| match self.reach.0 {
-            0 => compile_form(&format!("^(?:{})", self.pattern)),
-            _ => compile_form(self.pattern),
+        self.regex.get_or_init(|| {
+            let values = commands::VALUES.into_iter();
+            let pattern = values.fold(self.pattern.to_owned(), |pattern, (mark, value)| {
+                pattern.replace(mark, value)
+            });
+            match self.reach.0 {
+                0 => compile_form(&format!("^(?:{pattern})")),
+                _ => compile_form(&pattern),
+            }
         })
     }
 
@@ -616,11 +657,18 @@ impl Form {
             let letters = body.iter().filter(|it| it.is_ascii_alphanumeric()).count();
             return letters >= 64 && entropy(body) >= self.entropy;
         }
+        if kind == "session-cookie" {
+            let is_hex = secret.iter().all(u8::is_ascii_hexdigit);
+            return secret.len() >= 16
+                && entropy(secret) >= self.entropy
+                && (value::is_random(secret) || is_hex && secret.len() >= 24);
+        }
         if kind == "password" {
             let is_loose = self.entropy >= LOOSE;
             return entropy(secret) >= self.entropy
-                && named::is_chosen(secret, is_loose)
-                && !(is_loose && named::is_algorithm(secret));
+                && (value::is_chosen(secret, is_loose)
+                    || (!is_loose || value::is_striking(secret)) && value::is_told(secret))
+                && !(is_loose && value::is_algorithm(secret));
         }
         entropy(secret) >= self.entropy && !is_example(secret) && !is_known(secret)
     }
@@ -664,6 +712,12 @@ fn ends_alone(text: &[u8], end: usize) -> bool {
     }
 }
 
+/// How many bytes at the front, of so many.
+fn run(text: &[u8], most: usize, goes_on: impl Fn(u8) -> bool) -> usize {
+    let some = &text[..text.len().min(most)];
+    some.iter().take_while(|it| goes_on(**it)).count()
+}
+
 /// How many bytes were looked at, for the test that holds them to the text's length.
 mod work {
     #[cfg(test)]
@@ -688,6 +742,8 @@ fn entropy(bytes: &[u8]) -> f64 {
     filled.map(share).map(|share| -share * share.log2()).sum()
 }
 
+#[cfg(test)]
+mod combined;
 #[cfg(test)]
 mod kinds;
 #[cfg(test)]

@@ -7,10 +7,46 @@ use std::collections::BTreeMap;
 
 /// How many bytes of a needle the table knows. Of a shorter one all that there are.
 const KNOWN: usize = 3;
-const SLOTS: usize = 1 << 13;
+const SLOTS: usize = 1 << 14;
 
 /// A needle, and which rule looks at it.
-type Needle = (&'static str, Option<usize>);
+#[derive(Clone, Debug, PartialEq)]
+struct Needle {
+    text: &'static str,
+    rule: Option<usize>,
+    /// Its first bytes as one number, and which of the number's bits are its own: to compare numbers is quicker than to call what
+    /// compares texts.
+    head: u64,
+    mask: u64,
+}
+
+/// How many bytes the number of a needle has.
+const HEAD: usize = size_of::<u64>();
+
+impl Needle {
+    fn of(text: &'static str, rule: Option<usize>) -> Self {
+        let mut head = [0; HEAD];
+        let len = text.len().min(HEAD);
+        head[..len].copy_from_slice(&text.as_bytes()[..len]);
+        Self {
+            text,
+            rule,
+            head: u64::from_le_bytes(head),
+            mask: u64::MAX >> (8 * (HEAD - len)),
+        }
+    }
+
+    #[inline]
+    fn begins(&self, text: &[u8]) -> bool {
+        match text.first_chunk::<HEAD>() {
+            Some(head) => {
+                u64::from_le_bytes(*head) & self.mask == self.head
+                    && (self.text.len() <= HEAD || text.starts_with(self.text.as_bytes()))
+            }
+            None => text.starts_with(self.text.as_bytes()),
+        }
+    }
+}
 
 #[derive(Debug)]
 pub(super) struct Needles {
@@ -22,14 +58,19 @@ pub(super) struct Needles {
 
 fn slot([first, second, third]: [u8; KNOWN]) -> usize {
     let all = u32::from_le_bytes([first, second, third, 0]);
-    (all.wrapping_mul(0x9e37_79b1) >> 19) as usize
+    (all.wrapping_mul(0x9e37_79b1) >> 18) as usize
 }
 
 impl Needles {
-    pub(super) fn of(needles: impl Iterator<Item = Needle>) -> Self {
+    pub(super) fn of(needles: impl Iterator<Item = (&'static str, Option<usize>)>) -> Self {
         let mut by_slot: BTreeMap<usize, Vec<_>> = BTreeMap::new();
         for (needle, rule) in needles {
-            let mut keep = |known| by_slot.entry(slot(known)).or_default().push((needle, rule));
+            let mut keep = |known| {
+                by_slot
+                    .entry(slot(known))
+                    .or_default()
+                    .push(Needle::of(needle, rule))
+            };
             match *needle.as_bytes() {
                 [first, second, third, ..] => keep([first, second, third]),
                 [first, second] => (0..=u8::MAX).for_each(|third| keep([first, second, third])),
@@ -60,9 +101,9 @@ impl Needles {
         let mut from = 0;
         while let Some((step, group)) = self.next(&text[from..]) {
             let at = from + step;
-            for (needle, rule) in group {
-                if text[at..].starts_with(needle.as_bytes()) {
-                    see(at, needle, *rule);
+            for needle in group {
+                if needle.begins(&text[at..]) {
+                    see(at, needle.text, needle.rule);
                 }
             }
             from = at + 1;
