@@ -3,12 +3,15 @@
 //! put together of it, a log of an evaluation in an archive as the object that it is in parts, and a folder with a file
 //! for each record as lines.
 
+mod compressed;
+mod eval_archive;
+
 use std::io;
 use std::path::Path;
 
-use super::compressed::{self, Packed};
+use self::compressed::Packed;
+use self::eval_archive::EvalArchive;
 use super::database;
-use super::eval_archive::EvalArchive;
 use super::joined_files;
 use super::plain::{self, PlainFile};
 use super::record_files::{self, RecordFolder};

@@ -19,6 +19,7 @@ mod shares;
 mod totals;
 #[cfg(feature = "postgres")]
 mod trips;
+mod vectors;
 
 use std::path::{Path, PathBuf};
 

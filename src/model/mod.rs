@@ -48,8 +48,6 @@ mod usage;
 mod usage_detail;
 mod user_text;
 pub mod uses;
-#[cfg(test)]
-mod vectors;
 pub(crate) mod word;
 pub mod word_weights;
 

@@ -12,8 +12,8 @@ use std::io::{self, Read};
 
 use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
 
-use super::plain::{PlainFile, cut};
 use crate::formats::{Input, Problem};
+use crate::ingest::plain::{PlainFile, cut};
 use crate::model::expansion::most_expanded;
 
 /// With what a ZIP begins.
@@ -265,7 +265,7 @@ mod tests {
     use crate::error::Error;
     use crate::ingest::FileInput;
 
-    const LOG: &str = include_str!("../../tests/data/inspect/log.json");
+    const LOG: &str = include_str!("../../../tests/data/inspect/log.json");
 
     /// A ZIP of these members, each by its name, how it is packed, and its bytes as they stand there.
     fn zip(members: &[(&str, u16, Vec<u8>)]) -> Vec<u8> {

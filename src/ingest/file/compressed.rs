@@ -11,8 +11,8 @@
 use std::cell::RefCell;
 use std::io::{self, BufReader, Read};
 
-use super::plain::{PlainFile, cut};
 use crate::formats::{Input, Problem};
+use crate::ingest::plain::{PlainFile, cut};
 use crate::model::expansion::most_expanded;
 
 /// How many bytes tell a compressed file.
