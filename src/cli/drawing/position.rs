@@ -228,17 +228,20 @@ pub fn shared_name(repo: &Repo, name: &str, app: &mut App) -> Result<()> {
 pub fn deleted(
     repo: &Repo,
     command: &str,
-    reference: &RefName,
-    was: &CommitHash,
+    deleted: &[(RefName, CommitHash)],
     app: &mut App,
 ) -> Result<()> {
-    let name = reference.short();
-    let deleted = Line::from(format!("Deleted {name}, which was at "));
-    app.ui.status(deleted + place(repo, was)?);
-    app.ui.hint(format!(
-        "back: tract undo, or tract {command} {name} {}",
-        was.short()
-    ));
+    for (name, was) in deleted {
+        let line = Line::from(format!("Deleted {}, which was at ", name.short()));
+        app.ui.status(line + place(repo, was)?);
+    }
+    app.ui.hint(match deleted {
+        [(name, was)] => {
+            let (name, was) = (name.short(), was.short());
+            format!("back: tract undo, or tract {command} {name} {was}")
+        }
+        _ => "back: tract undo".to_owned(),
+    });
     Ok(())
 }
 

@@ -9,19 +9,19 @@ use crate::repo::ancestry::History;
 use crate::repo::repository::Repo;
 
 impl Repo {
-    /// Lists what leads to `tip` by either parent, each commit before its parents: what was merged stands right behind the
-    /// commit that merged it, before what that goes on from. Numbers are told of the path itself alone. What selects
-    /// single commits is not asked.
+    /// Lists what leads to any of `tips` by either parent, each commit before its parents: what was merged stands right behind
+    /// the commit that merged it, before what that goes on from. Numbers are told of the path to the first tip alone. What
+    /// selects single commits is not asked.
     ///
     /// # Errors
     ///
     /// Those of [`Repo::log`].
-    pub fn log_graph(&self, tip: &CommitHash, options: &LogOptions) -> Result<Vec<LogRow>> {
+    pub fn log_graph(&self, tips: &[CommitHash], options: &LogOptions) -> Result<Vec<LogRow>> {
         let view = self.store.read()?;
         let mut known = History::of(&*view, options.until.as_slice())?;
         drop(view);
         let mut rows: HashMap<CommitHash, LogRow> = HashMap::new();
-        let mut open = vec![*tip];
+        let mut open: Vec<CommitHash> = tips.iter().rev().copied().collect();
         while let Some(end) = open.pop() {
             let view = self.store.read()?;
             if known.holds(&*view, &[end])?[0] {
@@ -32,7 +32,7 @@ impl Repo {
             drop(view);
             let options = LogOptions {
                 until,
-                numbers: options.numbers && end == *tip,
+                numbers: options.numbers && tips.first() == Some(&end),
                 ..options.clone()
             };
             let found = self.log(&end, &options)?;
@@ -44,12 +44,12 @@ impl Repo {
         } else {
             options.limit
         };
-        Ok(children_first(*tip, rows, limit))
+        Ok(children_first(tips, rows, limit))
     }
 }
 
 fn children_first(
-    tip: CommitHash,
+    tips: &[CommitHash],
     mut rows: HashMap<CommitHash, LogRow>,
     limit: usize,
 ) -> Vec<LogRow> {
@@ -58,7 +58,9 @@ fn children_first(
     for parent in rows.values().flat_map(parents) {
         *children.entry(parent).or_default() += 1;
     }
-    let (mut told, mut open) = (Vec::new(), vec![tip]);
+    // One that leads to another comes with that.
+    let ends = tips.iter().rev().filter(|tip| !children.contains_key(tip));
+    let (mut told, mut open) = (Vec::new(), ends.copied().collect::<Vec<_>>());
     while let Some(next) = open.pop()
         && told.len() < limit
     {

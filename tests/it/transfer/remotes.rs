@@ -383,3 +383,27 @@ fn several_branches_are_deleted_at_once() {
     sandbox.ok(&["undo"]);
     assert_eq!(names(), ["a", "b", "c", "main"]);
 }
+
+#[test]
+fn a_graph_is_of_several_branches() {
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    sandbox.ok(&["checkout", "-b", "idea"]);
+    sandbox.ok(&["commit", "-r", "assistant", "-m", "an idea"]);
+    sandbox.ok(&["checkout", "main"]);
+    sandbox.ok(&["commit", "-r", "assistant", "-m", "no idea"]);
+    let texts = |asked: &[&str]| -> Vec<String> {
+        let told = sandbox.ok(&[&["log", "--graph"], asked].concat());
+        let lines = told.lines().filter(|line| line.contains("append"));
+        let text = |line: &str| line.rsplit("  ").next().unwrap_or_default().to_owned();
+        lines.map(text).collect()
+    };
+    assert_eq!(texts(&["main"]), ["no idea", "one"]);
+    assert_eq!(texts(&["main", "idea"]), ["no idea", "an idea", "one"]);
+    assert_eq!(
+        texts(&["idea", "main", "main~1"]),
+        ["an idea", "no idea", "one"]
+    );
+    assert_eq!(texts(&["idea", "main", "-1"]), ["an idea"]);
+    let refused = sandbox.tract(&["log", "main", "idea"]);
+    assert!(refused.contains("log starts at one revision"), "{refused}");
+}

@@ -71,9 +71,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (at, what) = (At::new(&repo, on.clone(), &Still), deed.line());
     match deed.carry_out(&at, app.call(&on, &what))? {
         Branched::Deleted(deleted) => {
-            for (branch, was) in &deleted {
-                position::deleted(&repo, "branch", branch, was, app)?;
-            }
+            position::deleted(&repo, "branch", &deleted, app)?;
         }
         Branched::Renamed(old, new) => {
             let line = Line::from(format!("{} is now called ", old.short()));

@@ -30,7 +30,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (at, what) = (At::new(&repo, on.clone(), &Still), deed.line());
     let (tag, commit) = deed.carry_out(&at, app.call(&on, &what))?;
     if deed.delete {
-        return position::deleted(&repo, "tag", &tag, &commit, app);
+        return position::deleted(&repo, "tag", &[(tag, commit)], app);
     }
     app.ui
         .status(Label::Branch.of(tag.short()) + " is " + place(&repo, &commit)?);

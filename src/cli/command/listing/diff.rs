@@ -12,7 +12,7 @@ use crate::cli::{App, Exit, Failure, Result};
 /// Without arguments, it compares HEAD with the commit before it; with one, that commit with HEAD. If
 /// that one commit is an edit, it compares the message before and after it. Two messages are paired if
 /// they are the same entry (edited, say), or have the same content, or else are the most alike. Ids of
-/// tool calls are ignored.
+/// tool calls are ignored. A role is the request's: what a client says in the user's name is user here.
 ///
 /// ~ marks a message that changed, + one that is new or came back, - one that is gone or hidden. JSON
 /// is compared by keys, and each difference has its path. The last lines say how much of the beginning

@@ -57,14 +57,15 @@ Example:
                                each edit of a file, what it was for, and why
   tract log --files            which files were edited, with lines that came and went
   tract log --graph            with what was merged, and where branches parted
+  tract log --graph main idea  of several branches
   tract log --requests -n 0    every request that the client sent
   tract log --format '%h %r %t %s' -n 0")]
 pub struct Args {
     #[command(flatten)]
     deed: LogParams,
-    /// What stands behind REV: -N
+    /// What stands behind REV: -N; with --graph further revisions
     #[arg(hide = true, value_name = "REV", allow_negative_numbers = true)]
-    behind: Option<String>,
+    behind: Vec<String>,
     /// One line for each commit (the default)
     #[arg(long, conflicts_with_all = ["verbose", "file", "files", "requests"])]
     oneline: bool,
@@ -77,7 +78,7 @@ pub struct Args {
     /// One record for each commit, by a template such as '%h %r %t %s'
     #[arg(long, value_name = "TEMPLATE", conflicts_with_all = ["oneline", "verbose", "patch", "file", "files", "requests"])]
     format: Option<String>,
-    /// Along both parents of merges, with lines for where branches parted and met
+    /// Along both parents of merges, with lines for where branches parted and met; of all REV
     #[arg(long, conflicts_with_all = [
         "verbose", "patch", "op", "role", "prompts", "tool", "grep", "since", "until", "author", "running",
         "reverse", "format", "requests", "file", "files",
@@ -97,7 +98,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let template = args.format.as_deref().map(Template::parse).transpose()?;
     let (repo, on) = (app.repo()?, app.on()?);
     let head = repo.head(&on)?;
-    let deed = asked(args)?;
+    let (deed, others) = asked(args)?;
     let mut at = At::new(&repo, on.clone(), app);
     if !deed.is_of_commits() {
         let answer = deed.clone().call(&mut at)?;
@@ -109,6 +110,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         };
     }
     let (tip, options) = deed.commits(&at)?;
+    let mut tips = vec![tip];
+    for rev in &others {
+        tips.push(at.resolve(Some(rev))?);
+    }
     drop(at);
     let options = LogOptions {
         parts: args.verbose || args.patch,
@@ -116,7 +121,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     };
     // What is turned around or drawn with lines is known whole before it is shown.
     let pages: Pages<'_> = if args.graph {
-        Box::new(iter::once(repo.log_graph(&tip, &options)))
+        Box::new(iter::once(repo.log_graph(&tips, &options)))
     } else if deed.reverse {
         Box::new(iter::once(repo.log(&tip, &options)))
     } else {
@@ -234,10 +239,10 @@ fn graph(head: &Head, rows: &[LogRow], app: &mut App) -> Result<()> {
 }
 
 /// The request, in which `-5` is `-n 5`.
-fn asked(args: &Args) -> Result<LogParams> {
-    let mut deed = args.deed.clone();
-    let words = [deed.rev.take(), args.behind.clone()];
-    for word in words.into_iter().flatten() {
+fn asked(args: &Args) -> Result<(LogParams, Vec<String>)> {
+    let (mut deed, mut others) = (args.deed.clone(), Vec::new());
+    let first = deed.rev.take();
+    for word in first.into_iter().chain(args.behind.iter().cloned()) {
         let most = word.strip_prefix('-').and_then(|it| it.parse().ok());
         match (most, deed.limit, deed.rev.take()) {
             (Some(_), None, rev) => (deed.limit, deed.rev) = (most, rev),
@@ -246,6 +251,10 @@ fn asked(args: &Args) -> Result<LogParams> {
                 return Err(failure.with_hint("-5 is short for -n 5"));
             }
             (None, _, None) => deed.rev = Some(word),
+            (None, _, Some(a)) if args.graph => {
+                deed.rev = Some(a);
+                others.push(word);
+            }
             (None, _, Some(a)) => {
                 let what = format!("log starts at one revision, and '{a}' and '{word}' are two");
                 let hint = format!("what leads from one to the other: tract log {a}..{word}");
@@ -253,7 +262,7 @@ fn asked(args: &Args) -> Result<LogParams> {
             }
         }
     }
-    Ok(deed)
+    Ok((deed, others))
 }
 
 /// Commits in two or three lines each.
