@@ -51,13 +51,16 @@ impl CommitRecords {
         let extent = self.extent.as_ref();
         let may_be = extent.is_some_and(|extent| is_in(extent.start, extent.end));
         let first = if may_be { &self.first[..] } else { &[] };
-        first.iter().enumerate().flat_map(move |(at, (commit, first))| {
-            let more = self.more.get(&at).into_iter().flatten();
-            let records = [first].into_iter().chain(more);
-            let here =
-                records.filter(move |it| is_in(it.offset, it.offset.saturating_add(it.len)));
-            here.map(|_| *commit)
-        })
+        first
+            .iter()
+            .enumerate()
+            .flat_map(move |(at, (commit, first))| {
+                let more = self.more.get(&at).into_iter().flatten();
+                let records = [first].into_iter().chain(more);
+                let here =
+                    records.filter(move |it| is_in(it.offset, it.offset.saturating_add(it.len)));
+                here.map(|_| *commit)
+            })
     }
 }
 

@@ -40,13 +40,17 @@ impl<T> Deref for Pooled<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        self.thing.as_ref().expect("it is there until it is dropped")
+        self.thing
+            .as_ref()
+            .expect("it is there until it is dropped")
     }
 }
 
 impl<T> DerefMut for Pooled<T> {
     fn deref_mut(&mut self) -> &mut T {
-        self.thing.as_mut().expect("it is there until it is dropped")
+        self.thing
+            .as_mut()
+            .expect("it is there until it is dropped")
     }
 }
 

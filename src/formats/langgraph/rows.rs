@@ -160,7 +160,7 @@ fn together(id: &str, mut graphs: BTreeMap<String, Thread>) -> String {
         let about = Object::new().string(OWNER, &format!("{id}/{space}"));
         // `a:1|b:2` stands in `a:1`.
         let around = space.match_indices('|').map(|(at, _)| &space[..at]);
-        let around = around.filter(|space| named.contains(*space)).last();
+        let around = around.filter(|space| named.contains(*space)).next_back();
         let around = around.map_or_else(|| id.to_owned(), |space| format!("{id}/{space}"));
         let (about, rest) = put_together(about.string(STARTED_BY, &around), &mut thread);
         if thread.listed.has_others_than(&own.listed) {
@@ -182,7 +182,10 @@ fn together(id: &str, mut graphs: BTreeMap<String, Thread>) -> String {
 }
 
 /// What is known of a graph's checkpoints, and what puts them into its object.
-fn put_together(about: Object, thread: &mut Thread) -> (Object, impl FnOnce(Object) -> Object + use<>) {
+fn put_together(
+    about: Object,
+    thread: &mut Thread,
+) -> (Object, impl FnOnce(Object) -> Object + use<>) {
     let (channels, left_out) = thread.channels();
     let mut about = about;
     if !channels.is_empty() {

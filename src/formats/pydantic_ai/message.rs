@@ -225,7 +225,9 @@ fn told(faults: &[&RawValue]) -> String {
             }
         }
         let members = [("type", fault.kind), ("loc", fault.loc), ("msg", fault.msg)];
-        let members = members.into_iter().filter_map(|(key, raw)| Some((key, tight(raw?.get()))));
+        let members = members
+            .into_iter()
+            .filter_map(|(key, raw)| Some((key, tight(raw?.get()))));
         let members = members.chain(input.map(|input| ("input", input)));
         let put = |object: Object, (key, raw): (&str, String)| object.raw(key, &raw);
         members.fold(Object::new(), put).finish()
