@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::given::feed;
 use super::name::{Name, Says};
 use super::run;
-use super::value::{is_chosen, is_random, is_told};
+use super::value::{OF_CODE, is_chosen, is_random, is_told};
 
 /// What stands between the cells of a row; two blanks in what a terminal shows.
 const BETWEEN: [&str; 6] = ["|", "\\t", "\t", ",", ";", "  "];
@@ -170,7 +170,9 @@ fn add(text: &[u8], name: &Name, cell: &Range<usize>, found: &mut Vec<Range<usiz
         place.start += 2;
     }
     let value = &text[place.clone()];
-    let is_it = !value.contains(&b' ')
+    let is_it = !value
+        .iter()
+        .any(|it| b" \\".contains(it) || OF_CODE.contains(it))
         && match name.says {
             Says::Password => is_told(value) || is_chosen(value, false),
             _ if value.len() < 20 => value.len() >= 16 && is_told(value),

@@ -102,6 +102,59 @@ const NO_VALUES: [&str; 26] = [
     "vault:secret/data/shop#pass",
 ];
 
+/// What names and values stand among, in no order that makes sense.
+const PIECES: [&str; 40] = [
+    "=",
+    ": ",
+    "=>",
+    "||=",
+    "->",
+    " | ",
+    "\t",
+    "  ",
+    "\n",
+    "\\n",
+    "\\u201e",
+    "\"",
+    "\\\"",
+    "'",
+    "`",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "<",
+    ">",
+    "</key>",
+    "<string>",
+    ",",
+    ";",
+    "${A:-",
+    " is ",
+    " lautet ",
+    "„",
+    "「",
+    "是",
+    "é",
+    "😀",
+    "value",
+    "\"name\":\"",
+    "VALUES (",
+    "---",
+    "\0",
+    "…",
+];
+
+fn piece() -> impl Strategy<Value = String> {
+    prop_oneof![
+        (0..name::NEEDLES.len()).prop_map(|at| name::NEEDLES[at].to_owned()),
+        (0..PIECES.len()).prop_map(|at| PIECES[at].to_owned()),
+        name(),
+        value(),
+    ]
+}
+
 fn spelled(words: &[&str], spelling: usize) -> String {
     let capital = |word: &&str| word[..1].to_uppercase() + &word[1..];
     match spelling {
@@ -140,7 +193,11 @@ fn quoted(text: &str, depth: usize, is_ascii: bool) -> String {
         let text = serde_json::json!({ "content": text }).to_string();
         let spelled = |it: char| match it {
             it if it.is_ascii() || !is_ascii => it.to_string(),
-            it => format!("\\u{:04x}", u32::from(it)),
+            it => it
+                .encode_utf16(&mut [0; 2])
+                .iter()
+                .map(|half| format!("\\u{half:04x}"))
+                .collect(),
         };
         text.chars().map(spelled).collect()
     })
@@ -166,5 +223,16 @@ proptest! {
         let text = JOINTS[joint].replace("{N}", &name).replace("{V}", NO_VALUES[value]);
         let text = quoted(&text, depth, is_ascii);
         prop_assert_eq!(SECRETS.find(text.as_bytes()), [], "{}", text);
+    }
+    #[test]
+    fn whatever_stands_together_json_stays_json(pieces in prop::collection::vec(piece(), 1..14), depth in 1..3_usize, is_ascii: bool) {
+        let text = pieces.concat();
+        for found in SECRETS.find(text.as_bytes()) {
+            prop_assert!(text.get(found.place).is_some(), "{}", text);
+        }
+        let text = quoted(&text, depth, is_ascii);
+        if let Some(out) = SECRETS.redact_text(&text, &mut SecretCounts::new()) {
+            prop_assert!(serde_json::from_str::<serde_json::Value>(&out).is_ok(), "{}", out);
+        }
     }
 }

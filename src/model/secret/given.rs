@@ -368,7 +368,7 @@ fn extent(text: &[u8], begun: &Begun, says: Says) -> Option<Range<usize>> {
     } = *begun;
     let is_password = says == Says::Password;
     let goes_on = |it: u8| match written {
-        Written::Quoted => it.is_ascii_graphic() && Some(it) != quote && it != b'\\',
+        Written::Quoted => it.is_ascii_graphic() && Some(it) != quote && !b"\\\"".contains(&it),
         Written::Loose if !is_password => it.is_ascii_alphanumeric() || b"+/_~.-".contains(&it),
         _ => it.is_ascii_alphanumeric() || b"!@#$%^&*?+/_~.-".contains(&it),
     };
@@ -466,7 +466,7 @@ fn is_line(text: &[u8], name: &Name, value: &Range<usize>) -> bool {
 /// Whether it is a name as types have: words with capitals, behind whose digits another begins.
 fn is_type(value: &[u8]) -> bool {
     let is_within = |two: &[u8; 2]| two[0].is_ascii_digit() && two[1].is_ascii_lowercase();
-    value[0].is_ascii_uppercase()
+    value.first().is_some_and(u8::is_ascii_uppercase)
         && value.iter().all(u8::is_ascii_alphanumeric)
         && !value.array_windows().any(is_within)
 }

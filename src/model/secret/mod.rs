@@ -433,10 +433,11 @@ impl Secrets {
                 [ref place] if place.start < at + NEAR => place.end,
                 _ => at + 1,
             };
+            for place in &mut places {
+                place.start += spelled_before(text, place.start);
+            }
             places.retain(|place| {
-                !begins_spelled(text, place.start)
-                    && !self.is_allowed(text, place)
-                    && !is_marked(text, place)
+                place.start < place.end && !self.is_allowed(text, place) && !is_marked(text, place)
             });
             found.extend(places.drain(..).map(|it| (rule, it)));
         });
@@ -575,12 +576,23 @@ fn spelled(text: &[u8]) -> Option<(char, usize)> {
     }
 }
 
-/// Whether what begins here begins within JSON's spelling of a character: with the `u201e` of `\u201e`. What that spelling
-/// hides is found where it is read.
-fn begins_spelled(text: &[u8], start: usize) -> bool {
-    text[..start].last() == Some(&b'\\')
-        && text.get(start) == Some(&b'u')
-        && spelled(&text[start..]).is_some_and(|(it, _)| !it.is_control())
+/// How many bytes from here on are of JSON's spelling of a character that begins before them: `u0000` of `\u0000`, `n` of `\n`.
+/// What a letter's spelling hides is found where that letter is read, so that then nothing is left.
+fn spelled_before(text: &[u8], start: usize) -> usize {
+    if text[..start].last() != Some(&b'\\') {
+        return 0;
+    }
+    let digits = text[start..].get(1..5);
+    let is_number = digits.is_some_and(|it| it.iter().all(u8::is_ascii_hexdigit));
+    match text[start..].first() {
+        // Half of a pair is read nowhere.
+        Some(b'u') if is_number => match spelled(&text[start..]) {
+            Some((it, _)) if !it.is_control() => text.len(),
+            _ => 5,
+        },
+        Some(b'n' | b'r' | b't' | b'b' | b'f') => 1,
+        _ => 0,
+    }
 }
 
 impl Default for Secrets {

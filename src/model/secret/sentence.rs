@@ -178,6 +178,10 @@ pub(super) fn told(text: &[u8], name: &Name) -> Option<Range<usize>> {
         if word.contains(&b')') && !text[end..stop].contains(&b'(') {
             return None;
         }
+        // The end of a statement.
+        if word.ends_with(b";") {
+            return None;
+        }
         // The end of a sentence before one.
         if word.ends_with(b".") && left == 0 || stop == at {
             return None;
@@ -234,7 +238,7 @@ fn word_end(text: &[u8], at: usize, most: usize) -> usize {
 fn is_argument(text: &[u8], name: &Name, value: &Range<usize>) -> bool {
     let Range { start, end } = name.place;
     text.get(end) == Some(&b':')
-        && !text[start..end].iter().any(u8::is_ascii_uppercase)
+        && text[start].is_ascii_lowercase()
         && matches!(text.get(value.end), Some(b',' | b')' | b';'))
         && !is_striking(&text[value.clone()])
 }
@@ -274,7 +278,7 @@ fn behind_user(text: &[u8], place: Range<usize>) -> Range<usize> {
 fn goes_on(text: &[u8], end: usize) -> bool {
     match &text[end..] {
         [b'.', next, ..] => next.is_ascii_alphanumeric(),
-        [b' ', b'=', ..] => true,
+        [b' ', b'=' | b'{', ..] | [b')', b'(', ..] => true,
         [next, ..] => b"([{<=:".contains(next),
         [] => false,
     }

@@ -46,7 +46,7 @@ const FOLLOWING: [&str; 26] = [
 const NUMBERS: [&[u8]; 4] = [b"0x", b"0X", b"ZN", b"_Z"];
 
 /// What stands in an expression of a program and in no password that is looked for.
-const OF_CODE: &[u8] = b"(){}[];|\"'<>`,";
+pub(super) const OF_CODE: &[u8] = b"(){}[];|\"'<>`,";
 
 /// How a value is written.
 #[derive(Clone, Copy, PartialEq)]
@@ -142,6 +142,12 @@ pub(super) fn is_told(value: &[u8]) -> bool {
         && ending.len() <= 5
         && ending.iter().all(u8::is_ascii_lowercase);
     let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+    // A member of something in a program.
+    let is_member = value.contains(&b'.')
+        && !has(is_odd)
+        && value
+            .split(|it| *it == b'.')
+            .all(|it| it.first().is_some_and(u8::is_ascii_alphabetic));
     let is_hex = value.iter().all(|it| it.is_ascii_hexdigit() || *it == b'-');
     let letters = count(value, u8::is_ascii_alphabetic);
     let parts = parts(value);
@@ -149,6 +155,7 @@ pub(super) fn is_told(value: &[u8]) -> bool {
         .array_windows()
         .any(|two: &[u8; 2]| two.iter().all(u8::is_ascii_digit));
     !is_file
+        && !is_member
         && !is_hex
         && !value.contains(&b'/')
         && letters >= 3
