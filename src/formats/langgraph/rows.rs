@@ -159,8 +159,8 @@ fn together(id: &str, mut graphs: BTreeMap<String, Thread>) -> String {
         let count = thread.checkpoints.len();
         let about = Object::new().string(OWNER, &format!("{id}/{space}"));
         // `a:1|b:2` stands in `a:1`.
-        let around = space.match_indices('|').map(|(at, _)| &space[..at]);
-        let around = around.filter(|space| named.contains(*space)).next_back();
+        let mut around = space.match_indices('|').map(|(at, _)| &space[..at]);
+        let around = around.rfind(|space| named.contains(*space));
         let around = around.map_or_else(|| id.to_owned(), |space| format!("{id}/{space}"));
         let (about, rest) = put_together(about.string(STARTED_BY, &around), &mut thread);
         if thread.listed.has_others_than(&own.listed) {
