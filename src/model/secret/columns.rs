@@ -3,10 +3,9 @@
 
 use std::ops::Range;
 
-use super::given::feed;
 use super::name::{Name, Says};
-use super::run;
 use super::value::{OF_CODE, is_chosen, is_random, is_told};
+use super::{feed, run};
 
 /// What stands between the cells of a row; two blanks in what a terminal shows.
 const BETWEEN: [&str; 6] = ["|", "\\t", "\t", ",", ";", "  "];

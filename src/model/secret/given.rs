@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::name::{Name, Says, name};
 use super::value::{Written, is_algorithm, is_chosen, is_secret, is_striking, is_sure, is_told};
-use super::{columns, run, sentence};
+use super::{blanks, columns, feed, run, sentence};
 
 /// What says in a few letters that a password follows.
 const COPULAS: [&str; 16] = [
@@ -182,33 +182,6 @@ fn signed(text: &[u8], name: &Name) -> Option<Range<usize>> {
     }
     let place = extent(text, &begun, name.says)?;
     is_one(text, name, &begun, &place).then_some(place)
-}
-
-/// Blanks at the front, in bytes.
-fn blanks(text: &[u8], most: usize) -> usize {
-    run(text, most, |it| it == b' ' || it == b'\t')
-}
-
-/// A line feed at the front, in JSON's spelling as well, and the blanks of the next line, in bytes.
-pub(super) fn feed(text: &[u8]) -> usize {
-    let slashes = run(text, 8, |it| it == b'\\');
-    let len = match &text[slashes..] {
-        [b'\n', ..] if slashes == 0 => 1,
-        [b'r', rest @ ..] if slashes > 0 => {
-            let more = run(rest, 8, |it| it == b'\\');
-            slashes
-                + 1
-                + if more > 0 && rest.get(more) == Some(&b'n') {
-                    more + 1
-                } else {
-                    0
-                }
-        }
-        [b'n', ..] if slashes > 0 => slashes + 1,
-        [b'\r', b'\n', ..] => 2,
-        _ => return 0,
-    };
-    len + blanks(&text[len..], 40)
 }
 
 /// How long a type is that stands between a name and its sign, as in `let token: Option<String> = "…"`: up to the sign. Only a

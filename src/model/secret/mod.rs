@@ -724,6 +724,33 @@ fn ends_alone(text: &[u8], end: usize) -> bool {
     }
 }
 
+/// Blanks at the front, in bytes.
+fn blanks(text: &[u8], most: usize) -> usize {
+    run(text, most, |it| it == b' ' || it == b'\t')
+}
+
+/// A line feed at the front, in JSON's spelling as well, and the blanks of the next line, in bytes.
+fn feed(text: &[u8]) -> usize {
+    let slashes = run(text, 8, |it| it == b'\\');
+    let len = match &text[slashes..] {
+        [b'\n', ..] if slashes == 0 => 1,
+        [b'r', rest @ ..] if slashes > 0 => {
+            let more = run(rest, 8, |it| it == b'\\');
+            slashes
+                + 1
+                + if more > 0 && rest.get(more) == Some(&b'n') {
+                    more + 1
+                } else {
+                    0
+                }
+        }
+        [b'n', ..] if slashes > 0 => slashes + 1,
+        [b'\r', b'\n', ..] => 2,
+        _ => return 0,
+    };
+    len + blanks(&text[len..], 40)
+}
+
 /// How many bytes at the front, of so many.
 fn run(text: &[u8], most: usize, goes_on: impl Fn(u8) -> bool) -> usize {
     let some = &text[..text.len().min(most)];

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use super::given::feed;
 use super::name::{Name, Says};
 use super::value::{is_random, is_striking, is_told};
-use super::{begins_alone, entropy, is_example, run};
+use super::{begins_alone, entropy, feed, is_example, run};
 
 /// What says that the next word is it, or one of the next.
 const TELLERS: [&str; 52] = [
