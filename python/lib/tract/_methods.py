@@ -535,15 +535,16 @@ class Methods:
         """
         return self._ask("checkout", {"rev": rev, "new_branch": new_branch})
 
-    def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None, rename: Optional[bool] = None) -> types.Position:
+    def branch(self, name: str, rev: Optional[str] = None, *, others: Optional[List[str]] = None, delete: Optional[bool] = None, rename: Optional[bool] = None) -> types.Position:
         """Start, rename or delete a branch.
 
         - `name`: The branch
         - `rev`: Where the branch starts, instead of HEAD; with `rename` its new name
-        - `delete`: Delete the branch `name`
+        - `others`: More branches to delete
+        - `delete`: Delete the branch `name`, and all others that are named
         - `rename`: Rename the branch `name` to `rev`, or the one that HEAD is on to `name`
         """
-        return self._ask("branch", {"name": name, "rev": rev, "delete": delete, "rename": rename})
+        return self._ask("branch", {"name": name, "rev": rev, "others": others, "delete": delete, "rename": rename})
 
     def branches(self, limit: Optional[int] = None, *, behind: Optional[str] = None) -> types.BranchesAnswer:
         """Lists the branches, the one with the newest commit first.
@@ -1250,15 +1251,16 @@ class AsyncMethods:
         """
         return await self._ask("checkout", {"rev": rev, "new_branch": new_branch})
 
-    async def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None, rename: Optional[bool] = None) -> types.Position:
+    async def branch(self, name: str, rev: Optional[str] = None, *, others: Optional[List[str]] = None, delete: Optional[bool] = None, rename: Optional[bool] = None) -> types.Position:
         """Start, rename or delete a branch.
 
         - `name`: The branch
         - `rev`: Where the branch starts, instead of HEAD; with `rename` its new name
-        - `delete`: Delete the branch `name`
+        - `others`: More branches to delete
+        - `delete`: Delete the branch `name`, and all others that are named
         - `rename`: Rename the branch `name` to `rev`, or the one that HEAD is on to `name`
         """
-        return await self._ask("branch", {"name": name, "rev": rev, "delete": delete, "rename": rename})
+        return await self._ask("branch", {"name": name, "rev": rev, "others": others, "delete": delete, "rename": rename})
 
     async def branches(self, limit: Optional[int] = None, *, behind: Optional[str] = None) -> types.BranchesAnswer:
         """Lists the branches, the one with the newest commit first.

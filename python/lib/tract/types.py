@@ -350,7 +350,7 @@ class CostParams(TypedDict, total=False):
     branches and tags lead to, or those on the path to `rev`. A sub-agent counts with the session that started it, unless
     rows are `by` agent. With a subscription, the figures are API-equivalent: what the same work costs by the API.
     Requests that no reply shows, such as those for summaries and titles, are a row of their own. They are known where
-    the client gives the sum of its requests.
+    the client gives the sum of its requests. Output of which a stream gives only the sum is in that row, too.
     
     Where each directory has a HEAD of its own, as in a home's repository, it counts this directory, its worktrees, and
     what HEAD leads to. `all` counts everything.
@@ -983,8 +983,10 @@ class BranchParams(_BranchParams, total=False):
     A branch starts at `rev`; HEAD stays (checkout with a new branch switches to it, too)."""
     rev: Optional[str]
     """Where the branch starts, instead of HEAD; with `rename` its new name"""
+    others: List[str]
+    """More branches to delete"""
     delete: bool
-    """Delete the branch `name`"""
+    """Delete the branch `name`, and all others that are named"""
     rename: bool
     """Rename the branch `name` to `rev`, or the one that HEAD is on to `name`"""
 
