@@ -23,6 +23,11 @@ pub trait Deed: Method + Serialize {
     /// The fields with the name of a remote, or an address. The log keeps no address, for it may hold a password.
     const REMOTES: &'static [&'static str] = &[];
 
+    /// The same request, where it can be made in more ways than one: as it is typed.
+    fn into_typed(self) -> Self {
+        self
+    }
+
     /// What is typed for it behind `tract`, word by word.
     fn words(&self) -> Vec<String> {
         written::<Self>(self, &|_, texts| texts)
@@ -144,7 +149,7 @@ impl DeedEntry {
                     command.try_get_matches_from([&[D::NAME.to_owned()], words].concat())?;
                 Ok(value(&D::from_arg_matches(&found)?))
             },
-            whole: |params| checked::<D>(params).map(|deed| value(&deed)),
+            whole: |params| checked::<D>(params).map(|deed| value(&deed.into_typed())),
         }
     }
 
@@ -153,7 +158,7 @@ impl DeedEntry {
         Self {
             name: D::NAME,
             written: |params| checked::<D>(params).map(|deed| CommandLine::of(&deed)),
-            whole: |params| checked::<D>(params).map(|deed| value(&deed)),
+            whole: |params| checked::<D>(params).map(|deed| value(&deed.into_typed())),
         }
     }
 }

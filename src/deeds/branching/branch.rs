@@ -61,9 +61,7 @@ impl BranchParams {
     /// [`crate::repo::Repo::rename_branch`] and [`crate::repo::Repo::delete_reference`].
     pub fn carry_out(&self, at: &At<'_>, call: Call<'_>) -> Result<Branched, ApiError> {
         let name = self.name.as_str();
-        if !self.delete && !self.others.is_empty() {
-            return Err(ApiError::params("'delete' alone takes several names"));
-        }
+        self.check()?;
         match (self.delete, self.rename) {
             (true, true) => Err(ApiError::params("'delete' or 'rename', not both")),
             (true, false) => {
@@ -113,6 +111,13 @@ impl Method for BranchParams {
     const CHANGES: bool = true;
     type Answer = Position;
 
+    fn check(&self) -> Result<(), ApiError> {
+        if self.delete || self.others.is_empty() {
+            return Ok(());
+        }
+        Err(ApiError::params("'delete' alone takes several names"))
+    }
+
     fn act(self, at: &mut At<'_>) -> Result<Position, ApiError> {
         let line = self.line();
         let (name, commit) = match self.carry_out(at, at.call(&line))? {
@@ -138,4 +143,11 @@ impl Deed for BranchParams {
     const PLACES: &'static [&'static str] = &["name", "rev", "others"];
     const SHORT: &'static [(&'static str, &'static str)] = &[("delete", "-d"), ("rename", "-m")];
     const REVISIONS: &'static [&'static str] = &["rev"];
+
+    fn into_typed(mut self) -> Self {
+        if self.rev.is_none() && !self.others.is_empty() {
+            self.rev = Some(self.others.remove(0));
+        }
+        self
+    }
 }
