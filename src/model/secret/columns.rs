@@ -46,8 +46,9 @@ pub(super) fn cells(text: &[u8], name: &Name, found: &mut Vec<Range<usize>>) {
     if text.get(closed) == Some(&b')') || in_brackets(text, start, closed) {
         return of_rows(text, name, start, found);
     }
-    let line = line_start(text, start);
-    let head = line..line_end(text, end);
+    let head_end = line_end(text, end, None);
+    let quote = closing(&text[head_end..]);
+    let head = line_start(text, start, quote)..head_end;
     let is_between =
         |it: &&&str| memchr::memmem::find(&text[head.clone()], it.as_bytes()).is_some();
     let between = BETWEEN.iter().find(is_between);
@@ -72,7 +73,7 @@ pub(super) fn cells(text: &[u8], name: &Name, found: &mut Vec<Range<usize>>) {
         if down == 0 {
             return;
         }
-        let row = from + down..line_end(text, from + down);
+        let row = from + down..line_end(text, from + down, quote);
         from = row.end;
         let is_rule = text[row.clone()].iter().all(|it| b"-+|=: ".contains(it));
         if is_rule {
@@ -182,12 +183,24 @@ fn add(text: &[u8], name: &Name, cell: &Range<usize>, found: &mut Vec<Range<usiz
     }
 }
 
+/// How many backslashes stand before a quote that ends the text of JSON which has this line feed; none where it is itself.
+fn closing(feed: &[u8]) -> Option<usize> {
+    run(feed, 8, |it| it == b'\\').checked_sub(1)
+}
+
+/// Whether a text of JSON begins or ends at a place, by how many backslashes its quotes have.
+fn is_quote(text: &[u8], at: usize, slashes: usize) -> bool {
+    let before = || text[..at].iter().rev().take_while(|it| **it == b'\\');
+    text[at] == b'"' && before().count() == slashes
+}
+
 /// Where the line of a place begins.
-fn line_start(text: &[u8], at: usize) -> usize {
+fn line_start(text: &[u8], at: usize, quote: Option<usize>) -> usize {
     let mut start = at;
     while start > 0 && at - start < ROW {
         if text[start - 1] == b'\n'
             || start > 1 && text[start - 2] == b'\\' && text[start - 1] == b'n'
+            || quote.is_some_and(|slashes| is_quote(text, start - 1, slashes))
         {
             break;
         }
@@ -197,10 +210,19 @@ fn line_start(text: &[u8], at: usize) -> usize {
 }
 
 /// Where the line of a place ends.
-fn line_end(text: &[u8], at: usize) -> usize {
+fn line_end(text: &[u8], at: usize, quote: Option<usize>) -> usize {
     let most = text.len().min(at + ROW);
-    let ends = |it: &usize| matches!(text[*it], b'\n' | b'\r' | b'\\') && feed(&text[*it..]) > 0;
-    (at..most).find(ends).unwrap_or(most)
+    let feeds = |at: usize| matches!(text[at], b'\n' | b'\r' | b'\\') && feed(&text[at..]) > 0;
+    let closes = |at: usize| quote.is_some_and(|slashes| is_quote(text, at, slashes));
+    let end = (at..most).find(|it| feeds(*it) || closes(*it));
+    // The backslashes of a quote are no part of the line.
+    end.map_or(most, |end| {
+        if closes(end) {
+            end - quote.unwrap_or_default()
+        } else {
+            end
+        }
+    })
 }
 
 /// The cells of a row.

@@ -8,15 +8,15 @@ basic-password      -u ,--user  0    220   2.5  (?:-u |--user[ =])[\\"']{0,4}[A-
 password-hash       $apr1$,$2y$,$2b$,$2a$,$1$,$6$,$5$,$y$,$argon2  0  240    3.7  \$(?:(?:apr1|[156]|y\$[A-Za-z0-9./]{2,6})\$(?:rounds=[0-9]{1,9}\$)?[A-Za-z0-9./]{2,22}\$[A-Za-z0-9./]{22,86}|argon2(?:id|i|d)\$v=[0-9]+\$[a-z0-9=,]{5,40}\$[A-Za-z0-9+/]{10,60}\$[A-Za-z0-9+/]{20,90}|2[aby]\$[0-9]{2}\$[A-Za-z0-9./]{53})
 netrc-password      machine                 0    300   2.5  machine [a-z0-9.-]{3,80}(?:\s|\\+n)+login (?:[^\s\\"]{1,80})(?:\s|\\+n)+password ([^\s\\"$<>]{6,120})
 password            sshpass  0   100    2.5  sshpass -p ?[\\"']{0,4}<6>
-password            ysql,ariadb  1   240    2.5  (?:mysql|mariadb)[a-z_-]{0,12}(?: [^\n"|;&\\]{0,120}?)? -p[\\"']{0,4}<6>
+password            ysql,ariadb  1   240    2.5  (?:mysql|mariadb)[a-z_-]{0,12}(?: [^\n"|;&\\]{0,120}?)?? -p[\\"']{0,4}<6>
 password            login   0   240    2.5  login [^\n|;&\\]{0,120}?-p[ =]?[\\"']{0,4}<6>
-password            s-cli,y-cli  6   240    2.5  (?:redis|valkey)-cli(?: [^\n"|;&\\]{0,120}?)? (?:-a|--pass) ?[\\"']{0,4}<6>
-password            mongo  0   240    2.5  mongo(?:sh|dump|restore|import|export)?(?: [^\n"|;&\\]{0,120}?)? -p ?[\\"']{0,4}<6>
+password            s-cli,y-cli  6   240    2.5  (?:redis|valkey)-cli(?: [^\n"|;&\\]{0,120}?)?? (?:-a|--pass) ?[\\"']{0,4}<6>
+password            mongo  0   240    2.5  mongo(?:sh|dump|restore|import|export)?(?: [^\n"|;&\\]{0,120}?)?? -p ?[\\"']{0,4}<6>
 password            htpasswd  0   200    2.5  htpasswd (?:-[A-Za-z0-9]{1,6} ){1,3}(?:[^\s"\\-][^\s"\\]{0,80} ){1,2}[\\"']{0,4}<6>
 password            nssl  4   240    2.5  openssl [^\n"|;&\\]{0,120}? -k ?[\\"']{0,4}<6>
 password            pass:  0   90    2.5  pass:[\\"']{0,4}<6>
 password            repass,ypass  12   90    2.5  -(?:src|dest)?(?:store|key)pass [\\"']{0,4}<6>
-password            zip -  3   160    2.5  (?:un)?zip(?: [^\n"|;&\\]{0,120}?)? -P ?[\\"']{0,4}<6>
+password            zip -  3   160    2.5  (?:un)?zip(?: [^\n"|;&\\]{0,120}?)?? -P ?[\\"']{0,4}<6>
 password            7z x,7z a,rar a,rar x  0   160    2.5  (?:7za?|rar) [^\n"|;&\\]{0,120}?-h?p[\\"']{0,4}<6>
 password            community   2   80    2.5  (?:r[ow]community|community) [\\"']{0,4}<6>
 password            .com:,.org:,.net:,.dev:,.io:,.de:,.eu:,.fr:,.ru:,.cn:,.uk:  80   90    3.0  [A-Za-z0-9_.+-]{1,40}@[A-Za-z0-9.-]{2,40}:([^\s"'`\\$<>|;&(){}\[\]*,/]{8,64})
@@ -47,13 +47,13 @@ password            wifi connect  0   200    2.5  wifi connect [^\n|;&\\]{0,120}
 password            :5432:,:3306:,:1521:,:27017:  80   200    2.5  [a-z0-9_.*-]{1,64}:[0-9]{4,5}:[A-Za-z0-9_*-]{1,64}:[A-Za-z0-9_*-]{1,64}:<6>
 password            ?key=,&key=  0   90    2.5  [?&]key=([A-Za-z0-9_-]{12,64})
 session-cookie      ookie:   1   900    2.5  [Cc]ookie: (?:[^\n"'\\=]{1,64}=[^\n"'\\;]{0,15}; ?){0,12}[A-Za-z0-9_.-]{1,64}=([A-Za-z0-9%_.+/=:-]{16,800})
-session-cookie      --cookie,rl -b  2   400    2.5  (?:--cookie|curl(?: [^\n"|;&\\]{0,120}?)? -b)[ =][\\"']{0,4}[A-Za-z0-9_.-]{1,64}=([A-Za-z0-9%_.+/=:-]{16,300})
+session-cookie      --cookie,rl -b  2   400    2.5  (?:--cookie|curl(?: [^\n"|;&\\]{0,120}?)?? -b)[ =][\\"']{0,4}[A-Za-z0-9_.-]{1,64}=([A-Za-z0-9%_.+/=:-]{16,300})
 password            e password   2   90    2.5  the password [\\"']{0,4}([A-Za-z0-9!@#%^?+_-]{8,64})
-password             -p , -P , -w ,--pass  160   90    2.5  -(?:u|U|l|n|-user(?:name)?|-login|-name)[ =]?[\\"']{0,4}[A-Za-z0-9_.@\\-]{1,64}[\\"']{0,4} (?:[^\n|;&\\]{0,80}? )?(?:-p|-P|-w|--pass)[ =][\\"']{0,4}<6>
-password            useradd,usermod,keychain,generic-p,et-password  10   200    2.5  (?:useradd|usermod|unlock-keychain|add-(?:generic|internet)-password)(?: [^\n|;&\\]{0,120}?)? -[pw] [\\"']{0,4}<6>
+password             -p , -P , -w ,--pass  160   90    2.5  -(?:u|U|l|n|-user(?:name)?|-login|-name)[ =]?[\\"']{0,4}[A-Za-z0-9_.@\\-]{1,64}[\\"']{0,4} (?:[^\n|;&\\]{0,80}? )??(?:-p|-P|-w|--pass)[ =][\\"']{0,4}<6>
+password            useradd,usermod,keychain,generic-p,et-password  10   200    2.5  (?:useradd|usermod|unlock-keychain|add-(?:generic|internet)-password)(?: [^\n|;&\\]{0,120}?)?? -[pw] [\\"']{0,4}<6>
 password            bcp   0   240    2.5  bcp [^\n|;&\\]{0,160}? -P ?[\\"']{0,4}<6>
 password            creds,-auth,-login,-credential  24   160    2.5  --?[a-z-]{0,20}(?:creds|auth|login|credentials?)[ =][\\"']{0,4}[A-Za-z0-9_.@-]{1,64}:<6>
-password            lftp ,ftp -u  3   160    2.5  lftp (?:[^\n|;&\\]{0,80}? )?-u [\\"']{0,4}[A-Za-z0-9_.@-]{1,64},<6>
+password            lftp ,ftp -u  3   160    2.5  lftp (?:[^\n|;&\\]{0,80}? )??-u [\\"']{0,4}[A-Za-z0-9_.@-]{1,64},<6>
 password            obscure   0   100    2.5  obscure [\\"']{0,4}<6>
 password            add_user ,adduser ,_password ,-password ,asswd ,assphrase   24   120    2.5  (?:[a-z_-]{0,20}(?:add_?user|(?:change|set|update|reset)(?:[_-][a-z]{1,10})?[_-]password|_passwd|_passphrase)|[a-z]{2,20} passwd)(?: -{1,2}[A-Za-z0-9-]{1,12})*(?: [\\"']{0,4}[A-Za-z0-9_.@-]{1,64}[\\"']{0,4})? [\\"']{0,4}<6>
 password            qpdf   0   160    2.5  qpdf [^\n|;&\\]{0,80}?--encrypt [\\"']{0,4}<6>

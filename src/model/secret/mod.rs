@@ -454,8 +454,10 @@ impl Secrets {
         let window = &text[from..text.len().min(needle + form.reach.1)];
         work::looked_at(window.len());
         let regex = form.regex();
-        regex.find(window)?;
-        let held = regex.captures(window)?;
+        // What is found before it is another's.
+        let is_here = |it: &regex::bytes::Match| it.end() + from > needle;
+        let start = regex.find_iter(window).find(is_here)?.start();
+        let held = regex.captures_at(window, start)?;
         let whole = held.get(0).expect("a match has a whole");
         let secret = held.iter().skip(1).flatten().next().unwrap_or(whole);
         let place = from + secret.start()..from + secret.end();

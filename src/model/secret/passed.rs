@@ -413,7 +413,7 @@ fn unfolded(forms: &[&str]) -> Vec<String> {
     forms.iter().map(unfold).collect()
 }
 
-/// Those of which something is left: as text, quoted in a record, and quoted in that.
+/// Those of which something is left: as text, quoted in a record, quoted in that, and said by three messages of one line.
 fn missed(forms: &[&str]) -> Vec<String> {
     let secrets = Secrets::new();
     let mut missed = Vec::new();
@@ -424,6 +424,9 @@ fn missed(forms: &[&str]) -> Vec<String> {
             let (text, secret) = made.filled(form);
             let once = serde_json::json!({"content": format!("So:\n{text}\nThanks!")}).to_string();
             let twice = serde_json::json!({ "arguments": once }).to_string();
+            let say = |role| serde_json::json!({"content": text, "role": role});
+            let messages = ["user", "assistant", "user"].map(say);
+            let listed = serde_json::json!({ "messages": messages }).to_string();
             let is_left = |text: &String| {
                 let out = secrets.redact_text(text, &mut SecretCounts::new());
                 let is_json = |out: &String| {
@@ -432,7 +435,7 @@ fn missed(forms: &[&str]) -> Vec<String> {
                 };
                 out.is_none_or(|out| out.contains(&secret[secret.len() / 2..]) || !is_json(&out))
             };
-            if [&text, &once, &twice].into_iter().any(is_left) {
+            if [&text, &once, &twice, &listed].into_iter().any(is_left) {
                 left.push(text);
             }
         }
