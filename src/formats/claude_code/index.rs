@@ -6,12 +6,12 @@ use std::rc::Rc;
 use serde_json::value::RawValue;
 
 use super::attachments;
-use super::counted;
 use super::parent_part::Behind;
 use super::queue::{self, Queue};
 use super::record::{
     Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record, Withdrawal, renders,
 };
+use super::session_usage;
 use crate::error::Result;
 use crate::formats::shared::records::{self, LineReader, each_line, each_line_from};
 use crate::formats::{Input, Problem, SessionEnd, Sink, again};
@@ -623,7 +623,8 @@ impl Index {
     fn add_loose(&mut self, kind: &str, record: &Record<'_>) {
         match kind {
             "cost-state" => {
-                self.end.stated = counted::stated(record.model_usage).or(self.end.stated.take())
+                self.end.stated =
+                    session_usage::stated(record.model_usage).or(self.end.stated.take())
             }
             "custom-title" => self.custom_title = string(record.custom_title),
             "ai-title" => self.ai_title = string(record.ai_title),

@@ -6,7 +6,6 @@
 //! of its own), and what the client adds to a request but doesn't write down.
 
 mod attachments;
-mod counted;
 mod ends;
 mod index;
 mod next_request;
@@ -18,6 +17,7 @@ mod record;
 mod requests;
 mod running;
 mod session_state;
+mod session_usage;
 mod write;
 
 use serde::Deserialize;
@@ -27,8 +27,8 @@ use crate::formats::shared::places;
 use crate::formats::shared::sent::ReadSent;
 use crate::formats::{Descent, qwen};
 
-pub(super) use counted::by_model;
 use parent_part::ForkContext;
+pub(super) use session_usage::by_model;
 
 /// Record types that only Claude Code writes.
 const OWN_TYPES: [&str; 10] = [

@@ -9,8 +9,8 @@
 //!
 //! Observed in streams of versions 2.1.197 and 2.1.332.
 
-mod counted;
 mod read;
+mod session_usage;
 mod write;
 
 use crate::formats::format::{Format, StreamedSession};

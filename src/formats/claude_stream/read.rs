@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 
-use super::counted::{Counted, ResultCounts};
+use super::session_usage::{Counted, ResultCounts};
 use crate::formats::LOOSE;
 use crate::formats::anthropic_stream::{Blocks, Streamed};
 use crate::formats::shared::parts;

@@ -4,7 +4,6 @@ mod agents;
 mod background;
 pub mod codex_files;
 pub mod copies;
-mod counted_streams;
 mod databases;
 mod dataset;
 mod demo;
@@ -27,6 +26,7 @@ mod session_ids;
 mod session_states;
 #[cfg(unix)]
 mod setup;
+mod stream_usage;
 mod tool_folders;
 mod unimported;
 mod watch;
