@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApiError, At, Deed, Method};
 use crate::hash::CommitHash;
-use crate::model::Operation;
+use crate::model::{Operation, RefName};
 use crate::query::LogOptions;
 use crate::query::audit::{Audit, Fact, FactClass};
 use crate::render::edit::changed_files;
+use crate::render::shell_word;
+use crate::repo::On;
 
 /// How many findings are given unless somebody says.
 const FINDINGS: usize = 20;
@@ -106,7 +108,14 @@ impl Method for AuditParams {
         let commit = at.repo.commit_at(&hide)?;
         let Operation::Hide(kind) = &commit.operation else {
             let fault = ApiError::params(format!("{} hides nothing", hide.short()));
-            return Err(fault.with_hint("`tract log --op hide` lists what hides"));
+            // Who names a branch means what was hidden there.
+            let tip = |name| at.repo.head(&On::Branch(name)).ok()?.commit();
+            let is_branch = |rev: &&str| RefName::branch(rev).ok().and_then(tip).is_some();
+            let named = self.rev.as_deref().filter(is_branch);
+            return Err(fault.with_hint(match named {
+                Some(rev) => format!("`tract audit --within {}`", shell_word(rev)),
+                None => "`tract log --op hide` lists what hides".to_owned(),
+            }));
         };
         let tip = at.resolve(self.within.as_deref())?;
         let audit = at.repo.audit(&hide, &tip, changed_files)?;

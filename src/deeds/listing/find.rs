@@ -20,13 +20,16 @@ use crate::repo::Repo;
 
 /// How many lines are told of a message that is found by what it means.
 const LINES_ALIKE: usize = 5;
+/// How many letters a word has at least that is searched for as it is where no message has it as a word.
+const LEAST_ALONE: usize = 3;
 
 /// Search all messages, hidden ones too
 ///
 /// Finds messages by their words, the best answer first, over the history of all branches, tags and sessions. The words
 /// may stand in any order and form. "WORDS IN QUOTES" must stand like that, WORD* is any word that begins so, and what
-/// has -WORD in it is left out. With `exact` the text is searched for as it is, with `regex` as a regular expression:
-/// then no match is missed, and the newest comes first.
+/// has -WORD in it is left out. If no message has a single word, it is searched for as it is. With `exact` the text is
+/// always searched for as it is, with `regex` as a regular expression: then no match is missed, and the newest comes
+/// first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
@@ -353,7 +356,14 @@ impl FindParams {
                 lines: lines.unwrap_or(usual.lines),
                 ..usual
             };
-            repo.find_ranked(&at.on, &places.clone().asking(asked), told)?
+            let found = repo.find_ranked(&at.on, &places.clone().asking(asked), told)?;
+            match self.alone().filter(|_| found.is_empty()) {
+                Some(word) => {
+                    let pattern = pattern(word, false)?;
+                    repo.find_messages(&at.on, &places.clone().asking(pattern), told)?
+                }
+                None => found,
+            }
         } else {
             let pattern = pattern(&self.text, self.regex)?;
             repo.find_messages(&at.on, &places.clone().asking(pattern), told)?
@@ -366,6 +376,15 @@ impl FindParams {
             found.truncate(limit);
         }
         Ok(Finds { found, more })
+    }
+
+    /// The one word that is asked for, without what says that words may begin so. The index has no keys and no hashes, so of
+    /// such a word it tells nothing.
+    fn alone(&self) -> Option<&str> {
+        let word = self.text.trim().trim_end_matches('*');
+        let is_one = !word.contains(|it: char| it.is_whitespace() || it == '"');
+        let is_asked = self.offset.unwrap_or(0) == 0 && word.chars().count() >= LEAST_ALONE;
+        (is_one && is_asked).then_some(word)
     }
 
     fn places(&self, at: &At<'_>) -> Result<SearchOptions<()>, ApiError> {

@@ -172,6 +172,14 @@ fn session(sandbox: &Sandbox) {
 }
 
 #[test]
+fn who_names_a_branch_learns_how_its_last_compaction_is_audited() {
+    let sandbox = Sandbox::with_messages(&[("user", "One."), ("assistant", "Two.")]);
+    let said = sandbox.tract(&["audit", "main"]);
+    let hint = "hint: tract audit --within main\n";
+    assert!(said.ends_with(hint), "{said}");
+}
+
+#[test]
 fn what_a_compaction_took_away_is_listed_with_its_messages() {
     let sandbox = Sandbox::new();
     session(&sandbox);

@@ -19,6 +19,28 @@ fn hashes(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
 }
 
 #[test]
+fn a_word_that_no_message_has_is_searched_for_as_it_is() {
+    let sandbox = Sandbox::with_messages(&[
+        (
+            "user",
+            "It broke at 5f3759df8a2e4c31b6d0e7f9a1b2c3d4e5f60718.",
+        ),
+        (
+            "assistant",
+            "Then aB3dE5gH7jK9mN1pQ3rS5tU7vW9xY1zA3bC5dE7fG9hJ1kL3mN5pQ7rS9tU1vW3xY is next.",
+        ),
+    ]);
+    for word in ["5f3759df", "5f3759df*", "mN1pQ3", "roke"] {
+        assert_eq!(hashes(&sandbox, &[word]).len(), 1, "{word}");
+    }
+    // Several words are words, and so is what is left out.
+    for words in ["roke hex", "-roke nex"] {
+        let said = sandbox.tract(&["find", "--", words]);
+        assert!(said.contains("No message matches"), "{said}");
+    }
+}
+
+#[test]
 fn the_best_answer_comes_first_in_whatever_form_and_order() {
     let sandbox = Sandbox::with_messages(&[
         ("user", "Here are three website redesign proposals."),

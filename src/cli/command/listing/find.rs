@@ -24,6 +24,7 @@ use crate::cli::{App, Exit, Failure, Result, Ui, progress, tool_sessions};
 /// again, and what a memory tool repeats.
 ///
 /// "WORDS IN QUOTES" must stand like that, WORD* is any word that begins so, and what has -WORD in it is left out.
+/// If no message has a single word (a key, a part of a hash), it is searched for as it is.
 /// With --exact, TEXT is searched for as it is; with --regex it is a regular expression, in which (?-i) makes case
 /// matter. Then no match is missed, and the newest comes first.
 ///
