@@ -89,7 +89,7 @@ pub struct CostParams {
     /// How budgets of money stand; the exit code is 1 where one is exceeded
     #[cfg_attr(feature = "cli", arg(long, conflicts_with_all = ["rev", "by", "misses", "all", "limit", "since", "until"]))]
     pub check: bool,
-    /// At most N rows, and one for the rest; 0: all. By default 20 messages or misses, or all of anything else
+    /// At most N rows, of times the newest, and one for the rest; 0: all. By default 20 messages or misses, or all of anything else
     #[cfg_attr(feature = "cli", arg(short = 'n', long, value_name = "N"))]
     pub limit: Option<usize>,
     /// Only from then on: a date, or an age such as 3w or '2 days ago'

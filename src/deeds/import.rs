@@ -221,16 +221,27 @@ fn relation(outcome: Outcome) -> &'static str {
 }
 
 impl ImportParams {
-    /// What would come in. A session whose secrets were left out before is compared without them.
-    fn forecast(self, at: &mut At<'_>) -> Result<ImportAnswer, ApiError> {
-        let mut answer = self.forecast_of(at)?;
+    /// What would come in from these files. A session whose secrets were left out before is compared without them.
+    ///
+    /// # Errors
+    ///
+    /// What `untaken` makes of a file, and the store's.
+    pub fn forecast(
+        self,
+        at: &mut At<'_>,
+        files: &[(PathBuf, bool)],
+        untaken: &mut Untaken<'_>,
+    ) -> Result<ImportAnswer, ApiError> {
+        let mut answer = self.forecast_of(at, files, untaken)?;
         let is_other = |facts: &ImportedFacts| facts.outcome == relation(Outcome::Rewritten);
         if !self.redact && ingest::redacts(at.repo)? && answer.sessions.iter().any(is_other) {
             let redacted = Self {
                 redact: true,
                 ..self
             };
-            let redacted = redacted.forecast_of(at)?.sessions;
+            // The first reading has told what is not taken.
+            let redacted = redacted.forecast_of(at, files, &mut |_, _, _| Ok(()))?;
+            let redacted = redacted.sessions;
             let others = answer.sessions.iter_mut().filter(|facts| is_other(facts));
             for facts in others {
                 let same = redacted.iter().find(|it| it.name == facts.name);
@@ -243,7 +254,12 @@ impl ImportParams {
     }
 
     /// All of it comes to a repository in memory, and is compared with what is here.
-    fn forecast_of(&self, at: &mut At<'_>) -> Result<ImportAnswer, ApiError> {
+    fn forecast_of(
+        &self,
+        at: &mut At<'_>,
+        files: &[(PathBuf, bool)],
+        untaken: &mut Untaken<'_>,
+    ) -> Result<ImportAnswer, ApiError> {
         let scratch = Repo::ephemeral()?;
         // Addresses of remotes stand among the settings, and are none.
         let config = at.repo.config()?;
@@ -264,7 +280,8 @@ impl ImportParams {
                 is_cancelled: Box::new(is_cancelled),
                 ..At::new(&scratch, On::Head, at.host)
             };
-            params.take_all(&mut there, &mut |session| sessions.push(session.clone()))?
+            let mut came = |session: &ImportedSession| sessions.push(session.clone());
+            params.take_all(&mut there, files, &mut came, untaken)?
         };
         let kin = answer.bases.iter_mut().chain(&mut answer.agents);
         for facts in answer.sessions.iter_mut().chain(kin) {
@@ -339,6 +356,18 @@ impl ImportParams {
             true => Err(ApiError::refused("no session files in there")),
             false => Ok(files),
         }
+    }
+}
+
+/// Told of a file that was not taken: why, and whether it only was none of the sessions of a named directory. An error
+/// ends the import.
+pub type Untaken<'a> = dyn FnMut(&Path, Error, bool) -> Result<(), ApiError> + 'a;
+
+/// Ends an import at the first file that could not be taken.
+fn ends_at_failure(_: &Path, error: Error, is_passed: bool) -> Result<(), ApiError> {
+    match is_passed {
+        true => Ok(()),
+        false => Err(error.into()),
     }
 }
 
@@ -463,21 +492,24 @@ impl Method for ImportParams {
     }
 
     fn act(self, at: &mut At<'_>) -> Result<ImportAnswer, ApiError> {
+        let files = self.files(at)?;
         match self.dry_run {
-            true => self.forecast(at),
-            false => self.take_all(at, &mut |_| {}),
+            true => self.forecast(at, &files, &mut ends_at_failure),
+            false => self.take_all(at, &files, &mut |_| {}, &mut ends_at_failure),
         }
     }
 }
 
 impl ImportParams {
-    /// Takes all files in; each session that came is told.
+    /// Takes all files in; each session that came is told, and each file of which none came.
     fn take_all(
         &self,
         at: &mut At<'_>,
+        files: &[(PathBuf, bool)],
         came: &mut dyn FnMut(&ImportedSession),
+        untaken: &mut Untaken<'_>,
     ) -> Result<ImportAnswer, ApiError> {
-        let mut files = self.files(at)?;
+        let mut files = files.to_vec();
         if files.len() > 1 {
             // Each behind those that it begins with, and behind who started it.
             let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
@@ -504,11 +536,14 @@ impl ImportParams {
         for (file, is_named) in &files {
             let report = match take_in(at, file, self, (&command, now))? {
                 Ok(report) => report,
-                Err(error) if is_passed(*is_named, &error) => {
-                    answer.passed_over.push(file.display().to_string());
+                Err(error) => {
+                    let is_passed = is_passed(*is_named, &error);
+                    untaken(file, error, is_passed)?;
+                    if is_passed {
+                        answer.passed_over.push(file.display().to_string());
+                    }
                     continue;
                 }
-                Err(error) => return Err(error.into()),
             };
             answer.add((files.len() > 1).then_some(&**file), &report);
             let kin = report.kin.iter().map(|(_, report)| report);

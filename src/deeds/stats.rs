@@ -61,7 +61,7 @@ pub struct StatsParams {
     /// In a repository where each directory has a HEAD of its own: of all directories
     #[cfg_attr(feature = "cli", arg(long, conflicts_with = "revs"))]
     pub all: bool,
-    /// At most N rows; 0: all. By default 20 edits, or all of anything else
+    /// At most N rows, of dates the newest; 0: all. By default 20 edits, or all of anything else
     #[cfg_attr(feature = "cli", arg(short = 'n', long, value_name = "N"))]
     pub limit: Option<usize>,
     /// Only from then on: a date, or an age such as 3w or '2 days ago'
@@ -284,7 +284,10 @@ impl Method for StatsParams {
         self.titled(at, &mut answer.rows)?;
         if let Some(limit) = self.limit.filter(|limit| *limit > 0) {
             answer.left_out = answer.rows.len().saturating_sub(limit);
-            answer.rows.truncate(limit);
+            match by.is_date() {
+                true => drop(answer.rows.drain(..answer.left_out)),
+                false => answer.rows.truncate(limit),
+            }
         }
         Ok(answer)
     }

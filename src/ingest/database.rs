@@ -199,6 +199,22 @@ impl Listings {
         let mut all = self.beside(path)?.iter();
         all.find(|(own, _)| own == path).map(|(_, session)| session)
     }
+
+    /// The sessions that the one at a path started, and those that they started; none of any other path.
+    pub fn started_by(&mut self, path: &Path) -> Vec<PathBuf> {
+        let (mut family, mut started) = (HashSet::new(), Vec::new());
+        // Each is behind the one that started it.
+        for (own, session) in self.beside(path).unwrap_or_default() {
+            let starter = session.spawned_by.as_deref();
+            if own == path {
+                family.insert(session.id.as_str());
+            } else if starter.is_some_and(|starter| family.contains(starter)) {
+                family.insert(session.id.as_str());
+                started.push(own.clone());
+            }
+        }
+        started
+    }
 }
 
 /// Whose database it is.

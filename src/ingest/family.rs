@@ -131,7 +131,8 @@ pub fn import_family(
     let (mut own, mut kin) = (None, Vec::new());
     while let Some(coming) = queue.take_next() {
         let is_new = request.reading == Reading::New;
-        if coming.is_kin && is_new && growth::has_changed(repo, &coming.file)? == Some(false) {
+        let mut has_changed = || growth::has_changed(repo, &coming.file, &mut queue.listings);
+        if coming.is_kin && is_new && has_changed()? == Some(false) {
             continue;
         }
         // What names the file names each of the family as it comes in.

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use super::bases::descent_of;
+use super::database::{self, Listings};
 use super::file::{FileInput, stamp};
 use super::inspect::SessionInput;
 use super::plain::{absolute, cut};
@@ -118,13 +119,25 @@ fn followed(view: &dyn View, path: &Path) -> Result<Option<FollowedFile>> {
     }
 }
 
+/// How the file at a path looks now; of a session in a database, what the listing of that says of it.
+///
+/// # Errors
+///
+/// [`crate::Error::Io`] if it cannot be looked at.
+pub fn current_stamp(path: &Path, listings: &mut Listings) -> Result<FileStamp> {
+    match listings.session(path) {
+        Some(session) => Ok(database::stamp(session)),
+        None => stamp(path),
+    }
+}
+
 /// Whether the file at a path looks otherwise than when it came in; none where that is not known, or what came in of it
-/// was taken back.
+/// was taken back. A session in a database is such a file.
 ///
 /// # Errors
 ///
 /// The store's.
-pub fn has_changed(repo: &Repo, path: &Path) -> Result<Option<bool>> {
+pub fn has_changed(repo: &Repo, path: &Path, listings: &mut Listings) -> Result<Option<bool>> {
     let view = repo.store.read()?;
     let Some(known) = followed(&*view, path)? else {
         return Ok(None);
@@ -134,7 +147,7 @@ pub fn has_changed(repo: &Repo, path: &Path) -> Result<Option<bool>> {
         Some(source) => view.reference(&source.session)?.is_some(),
         None => false,
     };
-    Ok(is_here.then(|| stamp(path).ok() != Some(known.stamp)))
+    Ok(is_here.then(|| current_stamp(path, listings).ok() != Some(known.stamp)))
 }
 
 impl Growth {

@@ -63,7 +63,7 @@ pub use file::{FileInput, stamp};
 pub use file_along::{FileAlong, gone_files};
 pub use file_search::{Sifted, SiftedMessage, sift};
 pub use forecast::forecast;
-pub use growth::{file_of, has_changed, known_stamp, last_taken_in};
+pub use growth::{current_stamp, file_of, has_changed, known_stamp, last_taken_in};
 pub use held::{
     HeldSession, followed_files, gc_forecast_of, gone_sessions, held, let_go, let_go_forecast,
 };

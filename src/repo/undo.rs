@@ -334,6 +334,11 @@ impl State {
         self.undone.entry(id).or_insert(undo);
         false
     }
+
+    /// Whether an undo of the operation was followed by a redo.
+    fn is_redone(&self, id: u64) -> bool {
+        self.undone.get(&id) == Some(&false)
+    }
 }
 
 /// Whether an operation stands for others that are forgotten: it took no step of its own.
@@ -440,11 +445,13 @@ pub(crate) fn is_capture(operation: &OperationRow) -> bool {
 /// redoes came since.
 fn newest_undone(view: &dyn View) -> Result<(OperationRow, u64)> {
     let (mut open, own) = (Open::default(), Own::of(view)?);
+    let mut state = State::default();
     for operation in load::operations(view, None) {
         let operation = operation?;
         if is_elsewhere(own.as_ref(), view, &operation)? {
             continue;
         }
+        state.see(&operation);
         if let Some(id) = open.see(&operation) {
             return Ok((operation, id));
         }
@@ -453,8 +460,11 @@ fn newest_undone(view: &dyn View) -> Result<(OperationRow, u64)> {
         }
         let is_plain = operation.reversal == Reversal::None && !is_unattended(&operation);
         if is_plain && !view.moves(operation.id)?.is_empty() {
+            // Of a command that was itself done again, nothing is in the way: all is redone.
+            let is_in_the_way =
+                !state.is_redone(operation.id) && undone_before(view, operation.id)?;
             return Err(Error::NothingToRedo {
-                since: undone_before(view, operation.id)?.then_some(operation.what),
+                since: is_in_the_way.then_some(operation.what),
             });
         }
     }

@@ -154,11 +154,6 @@ pub fn foretell(told: &ImportAnswer, is_verbose: bool, app: &mut App) -> Result<
             .print(format!("and {}", plural(agents, "sub-agent")))?;
     }
     notes(&told.notes, is_verbose, app);
-    let passed = told.passed_over.len() as u64;
-    if passed > 0 {
-        app.ui
-            .status(format!("Would skip {}", plural(passed, "file")));
-    }
     Ok(())
 }
 

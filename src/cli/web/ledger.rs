@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tract::ingest::database::Listings;
 use tract::ingest::tool_dirs::SessionFile;
 use tract::ingest::{self, Inspected};
 use tract::model::price::Prices;
@@ -130,13 +131,14 @@ impl Stock {
         let sessions = repo.references(RefName::SESSIONS)?;
         let sessions: HashSet<RefName> = sessions.into_iter().map(|(name, _)| name).collect();
         let (mut unread, mut grown) = (Vec::new(), HashSet::new());
+        let mut listings = Listings::default();
         for file in files {
             let followed = file.path.to_str().and_then(|path| known.get(path));
             if let Some(name) = followed.filter(|name| sessions.contains(name)) {
-                let now = stamp(&file.path);
+                let now = ingest::current_stamp(&file.path, &mut listings).ok();
                 let is_as_it_was = |before: &Self| before.stamps.get(&file.path) == Some(&now);
                 if before.is_some_and(is_as_it_was)
-                    || ingest::has_changed(repo, &file.path)? != Some(true)
+                    || ingest::has_changed(repo, &file.path, &mut listings)? != Some(true)
                 {
                     stamps.insert(file.path.clone(), now);
                 } else {

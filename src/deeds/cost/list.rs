@@ -219,7 +219,15 @@ impl CostParams {
         if !by.is_time() {
             rows.sort_by(CostRow::by_cost);
         }
-        let left = rows.split_off(self.listed().min(rows.len()));
+        let left = match by.is_time() {
+            // The newest, in the order of time.
+            true => {
+                let older = rows.len().saturating_sub(self.listed());
+                let newest = rows.split_off(older);
+                std::mem::replace(&mut rows, newest)
+            }
+            false => rows.split_off(self.listed().min(rows.len())),
+        };
         if matches!(by, CostBy::Session | CostBy::Agent) {
             let mut titles = at.repo.session_titles()?;
             for row in &mut rows {

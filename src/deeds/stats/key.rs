@@ -46,6 +46,11 @@ impl StatsBy {
         )
     }
 
+    /// Whether each row is a time of its own, so that some are newer than others.
+    pub fn is_date(self) -> bool {
+        matches!(self, Self::Day | Self::Week | Self::Month)
+    }
+
     /// Whether a row is of calls, and not of messages.
     pub fn is_of_calls(self) -> bool {
         matches!(self, Self::Tool | Self::File)

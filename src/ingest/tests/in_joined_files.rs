@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::formats::Format;
+use crate::ingest::database::Listings;
 use crate::ingest::tool_dirs::{ToolDirs, changed_by, walk_directory};
 use crate::ingest::{
     ImportReport, ImportRequest, Outcome, has_changed, import, known_stamp, stamp,
@@ -140,7 +141,10 @@ fn what_a_session_in_several_files_grows_by_comes_in() {
     );
     // A compaction alone is a change.
     fs::write(&beside, &compaction).expect("written");
-    assert_eq!(has_changed(&repo, &shown).expect("looks"), Some(true));
+    assert_eq!(
+        has_changed(&repo, &shown, &mut Listings::default()).expect("looks"),
+        Some(true)
+    );
     let second = bring_in(&repo, &shown);
     let session = &second.sessions[0];
     assert_eq!(
@@ -198,7 +202,10 @@ fn a_store_that_has_moved_on_goes_on_in_the_same_commits() {
     fs::remove_file(&before).expect("removed");
     fs::write(&journal, lines).expect("written");
     fs::write(&current, newest).expect("written");
-    assert_eq!(has_changed(&repo, &current).expect("looks"), Some(true));
+    assert_eq!(
+        has_changed(&repo, &current, &mut Listings::default()).expect("looks"),
+        Some(true)
+    );
     let second = bring_in(&repo, &current);
     assert_eq!(second.problem_count, 0, "{:?}", second.problems);
     let session = &second.sessions[0];

@@ -22,4 +22,4 @@ mod stats;
 mod view;
 mod view_boundaries;
 mod view_follow;
-mod web;
+pub mod web;

@@ -333,3 +333,25 @@ fn sessions_of_a_list_are_called_so_that_they_are_told_apart() {
         ]
     );
 }
+
+#[test]
+fn of_days_a_limit_keeps_the_newest_in_the_order_of_time() {
+    let sandbox = Sandbox::new();
+    for day in [14, 15, 16] {
+        let id = format!("5e5500{day}-0000-4000-8000-000000000001");
+        let text = session(&id).replace("2026-03-14", &format!("2026-03-{day}"));
+        sandbox.write("one.jsonl", text);
+        sandbox.ok(&["import", "one.jsonl"]);
+    }
+    for command in ["stats", "cost"] {
+        let told = sandbox.ok(&[command, "--by", "day", "-n", "2"]);
+        let firsts = told.lines().filter_map(|line| line.split("  ").next());
+        let days: Vec<&str> = firsts.filter(|it| it.starts_with("2026")).collect();
+        assert_eq!(days, ["2026-03-15", "2026-03-16"], "{told}");
+        let all = sandbox.ok(&[command, "--by", "day", "-n", "0"]);
+        assert!(all.contains("2026-03-14"), "{all}");
+    }
+    // Hours of the day are no dates: none is newer than another.
+    let told = sandbox.ok(&["stats", "--by", "hour", "-n", "1"]);
+    assert!(told.contains("\n08"), "{told}");
+}

@@ -821,8 +821,8 @@ fn undo_five_times_and_redo_five_times() {
     $ tract redo
     exit code: 1
     --- stderr
-    error: nothing to redo: 'commit -r user -m …' came after the undo
-    hint: a redo would lose its commits; tract undo reverses it, tract reflog lists the rest
+    error: nothing to redo
+    hint: redo reverses an undo, and there is none to reverse
     "#);
 }
 

@@ -465,3 +465,49 @@ fn on_a_terminal_the_title_gets_the_room_and_what_a_tool_put_first_is_no_prompt(
     hint: tract import 5b0c9a1e takes that one, tract import --last the newest
     ");
 }
+
+#[test]
+fn a_dry_run_of_all_says_what_the_import_then_does() {
+    let sandbox = Sandbox::new();
+    left(&sandbox, ID, SESSION, 3);
+    let other = "77777777-7d42-4c8f-9e36-2f1d8a6b4c70";
+    left(&sandbox, other, UNTITLED, 90);
+    let none = "99999999-7d42-4c8f-9e36-2f1d8a6b4c70";
+    left(&sandbox, none, "{\"state\": \"idle\"}\n", 20);
+    let skipped = |told: &str, before: &str| {
+        let mut lines = told.lines();
+        let line = lines.find_map(|line| line.strip_prefix(before));
+        line.unwrap_or_else(|| panic!("{before} in {told}"))
+            .to_owned()
+    };
+    for strict in [&[][..], &["--strict"]] {
+        let dry = [&["import", "--all", "--dry-run"][..], strict].concat();
+        let dry = sandbox.tract(&dry);
+        assert!(!dry.contains("exit code"), "{dry}");
+        assert_eq!(dry.matches("Would import claude-code").count(), 2, "{dry}");
+        assert!(skipped(&dry, "Would skip ").starts_with("1 file"), "{dry}");
+    }
+    let verbose = sandbox.tract(&["import", "--all", "--dry-run", "-v"]);
+    assert!(verbose.contains(&format!("{none}.jsonl: ")), "{verbose}");
+    let dry = sandbox.tract(&["import", "--all", "--dry-run"]);
+    let told = sandbox.tract(&["import", "--all"]);
+    assert_eq!(
+        skipped(&dry, "Would skip "),
+        skipped(&told, "Skipped "),
+        "{told}"
+    );
+    // What has come in is not read again, and the rest is.
+    left(&sandbox, other, &UNTITLED.replace("rivers", "seas"), 1);
+    let dry = sandbox.tract(&["import", "--all", "--dry-run"]);
+    let told = sandbox.tract(&["import", "--all"]);
+    let same = "1 other file is as it was when it came in";
+    assert!(dry.contains(same) && told.contains(same), "{dry}\n{told}");
+    assert_eq!(dry.matches("claude-code").count(), 1, "{dry}");
+    let dry = sandbox.tract(&["import", "--all", "--dry-run"]);
+    let told = sandbox.tract(&["import", "--all"]);
+    assert_eq!(
+        dry.replace("Would skip", "Skipped"),
+        told,
+        "nothing is left to do"
+    );
+}

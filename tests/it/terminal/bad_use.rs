@@ -202,3 +202,46 @@ fn a_file_that_is_no_database_is_left_alone() {
     assert!(told.starts_with("exit code: 3\n"), "{told}");
     assert_eq!(std::fs::read_to_string(&database).expect("readable"), text);
 }
+
+#[test]
+fn a_branch_that_does_not_exist_is_said_not_to() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["commit", "-r", "user", "-m", "Which rivers are there?"]);
+    sandbox.ok(&["branch", "ideas"]);
+    // HEAD may be on a branch that is new.
+    sandbox.ok(&["checkout", "-b", "sluice"]);
+    let told = sandbox.tract(&["--on", "idaes", "status"]);
+    assert!(
+        told.starts_with("On idaes, which does not exist yet\n"),
+        "{told}"
+    );
+    assert!(told.contains("hint: did you mean ideas?"), "{told}");
+    insta::assert_snapshot!(sandbox.tract(&["--on", "idaes", "log"]), @r"
+    exit code: 1
+    --- stderr
+    error: branch 'idaes' does not exist yet
+    hint: did you mean ideas?
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["--on", "window", "log"]), @r#"
+    exit code: 1
+    --- stderr
+    error: branch 'window' does not exist yet
+    hint: tract import, or tract --on window commit -r user -m "…"
+    "#);
+    assert!(
+        !sandbox
+            .tract(&["--on", "window", "status"])
+            .contains("did you mean")
+    );
+    // In a clone the other's branches are known by the other's name.
+    sandbox.ok(&["clone", ".", "copy"]);
+    let there = |arguments: &[&str]| sandbox.tract(&[&["--repo", "copy"], arguments].concat());
+    let begin = "hint: origin/ideas is a remote's branch: tract branch ideas origin/ideas begins one here\n";
+    for command in ["status", "log"] {
+        let told = there(&["--on", "ideas", command]);
+        assert!(told.contains(begin), "{told}");
+    }
+    there(&["branch", "ideas", "origin/ideas"]);
+    let told = there(&["--on", "ideas", "log"]);
+    assert!(told.contains("Which rivers"), "{told}");
+}

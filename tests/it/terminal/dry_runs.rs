@@ -273,7 +273,7 @@ fn a_folder_is_foretold_as_it_comes_in() {
     sandbox.write("settings.json", "{\"theme\": \"dark\"}");
     let told = sandbox.tract(&["import", ".", "--dry-run"]);
     assert!(told.contains("Would import claude-code "), "{told}");
-    assert!(told.contains("Would skip 1 file\n"), "{told}");
+    assert!(told.contains("Would skip 1 file: "), "{told}");
     let told = sandbox.tract(&["import", "."]);
     assert!(told.contains("Skipped 1 file: "), "{told}");
 }

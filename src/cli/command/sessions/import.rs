@@ -6,13 +6,13 @@ use std::rc::Rc;
 
 use indicatif::ProgressBar;
 use tract::Error;
-use tract::deeds::{At, ImportParams, Method};
+use tract::deeds::{At, ImportParams};
 use tract::formats::{FORMATS, Format, sniff};
+use tract::ingest::database::{self, Listings};
 use tract::ingest::family::{Coming, Queue};
 use tract::ingest::tool_dirs::walk_directory;
 use tract::ingest::{
     self, FileInput, ImportReport, ImportRequest, Reading, Redaction, Trouble, Unread, Waiting,
-    database,
 };
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
@@ -120,18 +120,18 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let spools = Spools::of(&files)?;
     if args.deed.dry_run {
-        return foretell(&files, &spools, args, app);
+        return foretell(files, links, &spools, args, app);
     }
     if args.deed.strict {
         strict(&files, &spools, args, app)?;
     }
     let (repo, created) = open(&files, &spools, args, app)?;
     let before = repo.head(&On::Head)?;
+    let mut listings = Listings::default();
     let unchanged = match args.reads_what_changed() {
-        true => leave_out_unchanged(&repo, &mut files)?,
+        true => leave_out_unchanged(&repo, &mut files, &mut listings)?,
         false => 0,
     };
-    let mut listings = database::Listings::default();
     // What comes in first is what HEAD is on, and that is to be what one worked on last.
     if files.len() > 1 && before.commit().is_none() {
         let newest = ingest::kin::newest(&files, &mut listings);
@@ -156,7 +156,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     if created {
         app.tell_made(&repo);
     }
-    passed.tell(args.verbose, app);
+    passed.tell("Skipped", args.verbose, app);
     if reports.is_empty() && worst.is_none() && unchanged == 0 {
         let failure = Failure::refused("no session in a known format was found");
         return Err(failure.with_hint(known_formats()));
@@ -169,18 +169,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
             import::tell_branch(&repo, &reports, app)?;
         }
     }
-    if unchanged > 0 {
-        let noun = if reports.is_empty() {
-            "file"
-        } else {
-            "other file"
-        };
-        let files = plural(unchanged, noun);
-        app.ui.status(match unchanged {
-            1 => format!("{files} is as it was when it came in"),
-            _ => format!("{files} are as they were when they came in"),
-        });
-    }
+    tell_unchanged(unchanged, reports.is_empty(), app);
     if let Some(onto) = &args.deed.onto {
         let named = reports.iter().filter(|(file, _)| !is_kin(file));
         for (_, report) in named {
@@ -194,8 +183,14 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
 }
 
-/// Says what would come in.
-fn foretell(files: &[PathBuf], spools: &Spools, args: &Args, app: &mut App) -> Result<(), Failure> {
+/// Says what would come in, and what would not.
+fn foretell(
+    mut files: Vec<PathBuf>,
+    mut passed: Passed,
+    spools: &Spools,
+    args: &Args,
+    app: &mut App,
+) -> Result<(), Failure> {
     let repo = match app.repo() {
         Err(Failure::Tract(Error::NoRepository { .. })) => {
             refuse_here(args, app)?;
@@ -204,29 +199,73 @@ fn foretell(files: &[PathBuf], spools: &Spools, args: &Args, app: &mut App) -> R
         }
         found => found?,
     };
-    // A folder that is named may hold what is no session.
-    let (typed, is_typed) = (&args.deed.paths, !args.hook && !args.last && !args.all);
-    let paths = if is_typed { typed } else { files };
-    let deed = ImportParams {
-        paths: paths
-            .iter()
-            .map(|file| spools.at(file).to_owned())
-            .collect(),
-        ..args.deed.clone()
+    let unchanged = match args.reads_what_changed() {
+        true => leave_out_unchanged(&repo, &mut files, &mut Listings::default())?,
+        false => 0,
     };
-    let told = deed.call(&mut At::new(&repo, On::Head, app))?;
+    let read = files.iter().map(|file| {
+        let is_named = is_named(file, args);
+        (spools.at(file).to_owned(), is_named)
+    });
+    let read: Vec<(PathBuf, bool)> = read.collect();
+    let mut failures = Vec::new();
+    let is_one = read.len() == 1;
+    let mut untaken = |file: &Path, error: Error, is_passed: bool| {
+        let error = spools.renamed(error);
+        match Trouble::of(&error) {
+            _ if is_passed => passed.note(file, &error),
+            trouble if is_one || trouble == Trouble::ServerLost => return Err(error.into()),
+            trouble => failures.push((exit_of(trouble), error)),
+        }
+        Ok(())
+    };
+    let deed = args.deed.clone();
+    let told = deed.forecast(&mut At::new(&repo, On::Head, app), &read, &mut untaken)?;
+    let mut worst = None;
+    for (exit, error) in failures {
+        Failure::from(error).report(&mut app.ui);
+        worst = worst.max(Some(exit));
+    }
     import::foretell(&told, args.verbose, app)?;
+    passed.tell("Would skip", args.verbose, app);
+    tell_unchanged(unchanged, told.sessions.is_empty(), app);
     for problem in &told.problems {
         app.ui
             .complain(Label::Warning.of("problem:") + " " + problem.as_str());
     }
-    if told.sessions.is_empty() {
+    if told.sessions.is_empty() && worst.is_none() && unchanged == 0 {
         let failure = Failure::refused("no session in a known format was found");
         return Err(failure.with_hint(known_formats()));
     }
-    match told.problem_count {
-        0 => Ok(()),
-        _ => Err(Failure::Quiet(Exit::Damaged)),
+    if told.problem_count > 0 {
+        worst = worst.max(Some(Exit::Damaged));
+    }
+    match worst {
+        Some(exit) => Err(Failure::Quiet(exit)),
+        None => Ok(()),
+    }
+}
+
+/// The exit code where one of several files could not be taken.
+fn exit_of(trouble: Trouble) -> Exit {
+    match trouble {
+        Trouble::TooLate => Exit::Lost,
+        _ => Exit::NotAllowed,
+    }
+}
+
+/// Says how many files were not read, as they have not changed.
+fn tell_unchanged(unchanged: u64, are_all: bool, app: &mut App) {
+    let noun = if are_all { "file" } else { "other file" };
+    let files = plural(unchanged, noun);
+    match unchanged {
+        0 => {}
+        1 => app
+            .ui
+            .status(format!("{files} is as it was when it came in")),
+        _ => app
+            .ui
+            .status(format!("{files} are as they were when they came in")),
     }
 }
 
@@ -242,10 +281,14 @@ fn wanted(args: &Args, app: &mut App) -> Result<Option<Vec<PathBuf>>, Failure> {
 }
 
 /// Leaves out those files that are as they were when they came in; how many.
-fn leave_out_unchanged(repo: &Repo, files: &mut Vec<PathBuf>) -> Result<u64, Failure> {
+fn leave_out_unchanged(
+    repo: &Repo,
+    files: &mut Vec<PathBuf>,
+    listings: &mut Listings,
+) -> Result<u64, Failure> {
     let (mut changed, mut unchanged) = (Vec::new(), 0);
     for file in files.drain(..) {
-        match is_unchanged(repo, &file)? {
+        match is_family_unchanged(repo, &file, listings)? {
             true => unchanged += 1,
             false => changed.push(file),
         }
@@ -254,10 +297,19 @@ fn leave_out_unchanged(repo: &Repo, files: &mut Vec<PathBuf>) -> Result<u64, Fai
     Ok(unchanged)
 }
 
-/// Whether a file is as it was when it came in. A database is not looked at for each of its sessions.
-fn is_unchanged(repo: &Repo, file: &Path) -> Result<bool, Failure> {
-    let is_file = database::place(file).is_none();
-    Ok(is_file && ingest::has_changed(repo, file)? == Some(false))
+/// Whether a file is as it was when it came in, and so is what it started in the same database: that comes in with it.
+fn is_family_unchanged(repo: &Repo, file: &Path, listings: &mut Listings) -> Result<bool, Failure> {
+    for started in listings.started_by(file) {
+        if !is_unchanged(repo, &started, listings)? {
+            return Ok(false);
+        }
+    }
+    is_unchanged(repo, file, listings)
+}
+
+/// Whether a file is as it was when it came in.
+fn is_unchanged(repo: &Repo, file: &Path, listings: &mut Listings) -> Result<bool, Failure> {
+    Ok(ingest::has_changed(repo, file, listings)? == Some(false))
 }
 
 /// Files on their way in, one after the other.
@@ -279,6 +331,8 @@ struct Intake<'a> {
     /// What came in.
     reports: Vec<(PathBuf, ImportReport)>,
     passed: Passed,
+    /// What databases hold, for what belongs to the files.
+    listings: Listings,
     /// What the program ends with, where not all is well.
     worst: Option<Exit>,
 }
@@ -318,6 +372,7 @@ impl<'a> Intake<'a> {
             }),
             reports: Vec::new(),
             passed: Passed::default(),
+            listings: Listings::default(),
             worst: None,
         })
     }
@@ -325,7 +380,10 @@ impl<'a> Intake<'a> {
     /// Takes a file in; none where it did not come, and others still may.
     fn take(&mut self, coming: &Coming, app: &mut App) -> Result<Option<ImportReport>, Failure> {
         let (args, file) = (self.args, &coming.file);
-        if coming.is_kin && self.reading() == Reading::New && is_unchanged(self.repo, file)? {
+        if coming.is_kin
+            && self.reading() == Reading::New
+            && is_unchanged(self.repo, file, &mut self.listings)?
+        {
             return Ok(None);
         }
         let is_named = !coming.is_kin && is_named(file, args);
@@ -365,11 +423,7 @@ impl<'a> Intake<'a> {
                     Some(bar) => bar.suspend(|| failure.report(&mut app.ui)),
                     None => failure.report(&mut app.ui),
                 };
-                let exit = match trouble {
-                    Trouble::TooLate => Exit::Lost,
-                    _ => Exit::NotAllowed,
-                };
-                self.worst = self.worst.max(Some(exit));
+                self.worst = self.worst.max(Some(exit_of(trouble)));
             }
         }
         Ok(None)
@@ -564,8 +618,8 @@ impl Passed {
         self.files.push((file.to_owned(), what));
     }
 
-    /// Says how many there were, and with `-v` which.
-    fn tell(&self, is_verbose: bool, app: &mut App) {
+    /// Says how many there were, and with `-v` which, behind what became of them.
+    fn tell(&self, became: &str, is_verbose: bool, app: &mut App) {
         if self.files.is_empty() {
             return;
         }
@@ -585,7 +639,7 @@ impl Passed {
             .collect();
         let count = plural(self.files.len() as u64, "file");
         let advice = if is_verbose { "" } else { " (-v names them)" };
-        let line = format!("Skipped {count}: {}{advice}", kinds.join(", "));
+        let line = format!("{became} {count}: {}{advice}", kinds.join(", "));
         app.ui.status(line);
         if is_verbose {
             for (file, what) in &self.files {

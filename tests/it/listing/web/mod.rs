@@ -5,7 +5,7 @@ mod hostile;
 mod listing;
 mod live;
 mod published;
-mod served;
+pub mod served;
 mod session;
 
 use served::Served;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
+use crate::listing::web::served::Served;
 use crate::sandbox::Sandbox;
 
 const PLAIN: &str = include_str!("../../../data/opencode/plain.json");
@@ -1544,4 +1545,37 @@ fn opencode_goes_on_with_what_its_own_command_takes_in() {
     sandbox.ok(&["import", "--all"]);
     let after = history(&sandbox, "opencode", id);
     assert_eq!(after.split_once('\n').expect("one more").1, before);
+}
+
+#[test]
+fn a_session_that_is_as_it_was_is_not_said_to_have_grown() {
+    let sandbox = Sandbox::new();
+    let tool = Tool::at_home(&sandbox);
+    three(&tool);
+    sandbox.ok(&["import", "--all"]);
+    let told = sandbox.tract(&["import", "--all"]);
+    assert!(
+        told.contains("2 files are as they were when they came in"),
+        "{told}"
+    );
+    assert!(!told.contains("Nothing new"), "{told}");
+    let grown = "has grown since";
+    let page = || Served::of(&sandbox, &[]).settled("");
+    let shown = page();
+    assert!(
+        shown.contains("opencode") && !shown.contains(grown),
+        "{shown}"
+    );
+    tool.put_message(&prompt("ses_two", "And the door?", 1_772_100_300_000));
+    let shown = page();
+    assert_eq!(shown.matches(grown).count(), 1, "{shown}");
+    let told = sandbox.tract(&["import", "--all"]);
+    assert!(
+        told.contains("Updated opencode") && told.contains("1 other file is as it was"),
+        "{told}"
+    );
+    // What one of them started comes in with it, though that one is as it was.
+    tool.put_message(&prompt("ses_three", "And the mill?", 1_772_100_300_001));
+    sandbox.ok(&["import", "--all"]);
+    assert!(sandbox.ok(&["find", "And the mill?"]).contains("ses_thre"));
 }
