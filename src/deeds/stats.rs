@@ -28,11 +28,11 @@ const EDITS: usize = 20;
 /// Time at work is what a model, tools and the user took, with pauses left out. More than 5 minutes before a prompt is a
 /// pause. More than an hour before a reply or a result is one, too. Sub-agents count with their session, and what runs
 /// side by side counts once. A call failed where its tool reports an error. A call without a result was interrupted. A
-/// message that a copy of a session repeats counts with the original.
+/// message that a copy of a session repeats counts with the original. So does one that pick, rebase or merge copied.
 ///
-/// It counts all that sessions, branches and tags lead to. With REV, it counts what is on the path to it. Several
-/// revisions get a column each. Where each directory has a HEAD of its own, it counts this directory. `all` counts
-/// everything. Days and hours are those of the local time zone. Tokens are what providers counted.
+/// It counts all that sessions, branches and tags lead to, with the branches that merges brought in. With REV, it counts
+/// what is on the path to it, as log lists it. Several revisions get a column each. Where each directory has a HEAD of
+/// its own, it counts this directory. `all` counts everything. Days and hours are those of the local time zone. Tokens are what providers counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

@@ -91,7 +91,8 @@ pub struct ActivityRow {
 
 impl Repo {
     /// Tells each message on the path to `tip`, or of all that sessions, branches and tags lead to, oldest first on each
-    /// path. What a copy of a session repeats is told of its original.
+    /// path. What a copy of a session repeats is told of its original, and so is what a command copied: a copy whose
+    /// original is not met is told last, without time at work. Of all, what merges brought in is told as well.
     ///
     /// # Errors
     ///
@@ -115,10 +116,11 @@ impl Repo {
                 .collect();
             let session = session.map(|(name, _)| name);
             starters.read(session.iter(), (view, &copies))?;
-            return each_of(view, vec![(session, *tip)], &directories, &mut |path| {
+            each_of(view, vec![(session, *tip)], &directories, &mut |path| {
                 let whose = Whose::of(&path, &starters);
                 told(view, (&path, &whose), edits_of, (&mut seen, &copies), visit)
-            });
+            })?;
+            return seen.tell_copies(visit);
         }
         let Paths { directories, tips } = Paths::of_all(view, &copies)?;
         let (sessions, others): (Vec<_>, Vec<_>) = tips
@@ -133,7 +135,10 @@ impl Repo {
             let tip = ends[&name];
             (Some(name), tip)
         });
-        let others = others.into_iter().map(|(_, tip)| (None, tip));
+        let others: Vec<CommitHash> = others.into_iter().map(|(_, tip)| tip).collect();
+        // Nothing else may lead to what was merged.
+        let merged = merged_ends(view, &others)?;
+        let others = others.into_iter().chain(merged).map(|tip| (None, tip));
         each_of(
             view,
             sessions.chain(others).collect(),
@@ -142,8 +147,25 @@ impl Repo {
                 let whose = Whose::of(&path, &starters);
                 told(view, (&path, &whose), edits_of, (&mut seen, &copies), visit)
             },
-        )
+        )?;
+        seen.tell_copies(visit)
     }
+}
+
+/// The ends of the paths that merges on these paths brought in, and on those.
+fn merged_ends(view: &dyn View, tips: &[CommitHash]) -> Result<Vec<CommitHash>> {
+    let (mut ends, mut asked) = (Vec::new(), HashSet::new());
+    let mut open = tips.to_vec();
+    while let Some(tip) = open.pop() {
+        if asked.insert(tip) {
+            let merges = view.merges(&tip)?;
+            let merged = merges.iter().filter_map(|row| row.commit.merged);
+            let merged: Vec<CommitHash> = merged.collect();
+            ends.extend(&merged);
+            open.extend(merged);
+        }
+    }
+    Ok(ends)
 }
 
 /// Whose the messages of a path are.
@@ -175,9 +197,27 @@ struct Seen {
     /// These sessions, by their numbers.
     sessions: Vec<RefName>,
     numbers: HashMap<String, usize>,
+    commits: HashSet<CommitHash>,
+    /// What commands copied, each with its originals and what it says.
+    copied: Vec<(Vec<CommitHash>, ContentHash, ActivityRow)>,
 }
 
 impl Seen {
+    /// Tells of each copied message once whose original was not met.
+    fn tell_copies(mut self, visit: &mut dyn FnMut(ActivityRow) -> Result<()>) -> Result<()> {
+        for (originals, said, row) in self.copied {
+            // A rebase keeps the time of what it copies.
+            let is_said = row
+                .time
+                .is_some_and(|time| !self.contents.insert((time, said)));
+            if !is_said && !originals.iter().any(|it| self.commits.contains(it)) {
+                self.commits.extend(originals);
+                visit(row)?;
+            }
+        }
+        Ok(())
+    }
+
     fn number(&mut self, root: &str) -> usize {
         if let Some(known) = self.numbers.get(root) {
             return *known;
@@ -322,8 +362,14 @@ fn told(
                 _ => None,
             };
             last_time = last_time.max(whole);
+            let originals = path::origins(view, &one.row)?;
+            if originals.is_empty() {
+                seen.commits.insert(one.row.hash);
+            }
             let is_known = || seen.texts.contains(&said.hash);
-            if copied.holds(at, is_prompt, is_known) || !seen.is_new(path.session, one) {
+            if copied.holds(at, is_prompt, is_known)
+                || (originals.is_empty() && !seen.is_new(path.session, one))
+            {
                 continue;
             }
             let called = bodies.get(&said.hash).map_or(&[][..], |body| &body.parts);
@@ -341,7 +387,7 @@ fn told(
                 },
                 edits: edits_of(name, arguments),
             });
-            visit(ActivityRow {
+            let row = ActivityRow {
                 commit: one.row.hash,
                 session: path.session.cloned(),
                 counts_with: whose.counts_with.clone(),
@@ -353,8 +399,12 @@ fn told(
                 is_prompt: is_prompt && !whose.is_agents,
                 prompt,
                 calls: calls.collect(),
-                spent,
-            })?;
+                spent: spent.filter(|_| originals.is_empty()),
+            };
+            match originals.is_empty() {
+                true => visit(row)?,
+                false => seen.copied.push((originals, said.hash, row)),
+            }
         }
     }
     Ok(())

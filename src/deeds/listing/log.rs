@@ -119,6 +119,9 @@ pub struct LogAnswer {
     pub problems: Vec<String>,
     /// Whether there are older ones.
     pub more: bool,
+    /// With `prompts` or the role `user`: how many prompts are on paths that merges brought in, and so are not listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merged_prompts: Option<usize>,
 }
 
 /// A request that a client recorded. What others wrote: escape it before it is shown.
@@ -248,9 +251,11 @@ impl LogParams {
         }
         let before = rows.last().and_then(|oldest| oldest.commit.parent);
         let more = options.leaves_out(rows.len(), before);
+        let merged = at.repo.count_merged_prompts(&tip, &options)?;
         Ok(LogAnswer {
             commits: rows.iter().map(LogEntry::of).collect(),
             more,
+            merged_prompts: (merged > 0).then_some(merged),
             ..LogAnswer::default()
         })
     }

@@ -1,9 +1,10 @@
 //! A log along both parents: forks, and where branches met again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::model::{Role, Speaker};
 use crate::query::log::{LogOptions, LogRow};
 use crate::repo::ancestry::History;
 use crate::repo::repository::Repo;
@@ -45,6 +46,48 @@ impl Repo {
             options.limit
         };
         Ok(children_first(tips, rows, limit))
+    }
+
+    /// How many of the user's messages such a log leaves out, for they are on paths that merges brought in: the path to
+    /// `tip` has a message that stands for them, or none. Zero where it does not list what the user says alone.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Repo::log`].
+    pub fn count_merged_prompts(&self, tip: &CommitHash, options: &LogOptions) -> Result<usize> {
+        let view = self.store.read()?;
+        let asks_user = options.role == Some(Speaker::Role(Role::User));
+        if !(options.prompts || asks_user) || view.merges(tip)?.is_empty() {
+            return Ok(0);
+        }
+        let path = view.ancestors(tip, None, usize::MAX)?;
+        let copied: HashSet<CommitHash> = path.iter().filter_map(|row| row.commit.origin).collect();
+        let mut known = History::of(&*view, options.until.as_slice())?;
+        let (mut open, mut count) = (vec![*tip], 0);
+        while let Some(end) = open.pop() {
+            if known.holds(&*view, &[end])?[0] {
+                continue;
+            }
+            let until = known.last_on(&*view, &end)?;
+            known.put(&*view, end)?;
+            let merges = view.merges(&end)?;
+            open.extend(merges.iter().filter_map(|row| row.commit.merged));
+            if end != *tip {
+                let options = LogOptions {
+                    until,
+                    limit: 0,
+                    numbers: false,
+                    prompts: true,
+                    ..options.clone()
+                };
+                let found = self.log(&end, &options)?;
+                count += found
+                    .iter()
+                    .filter(|row| !copied.contains(&row.hash))
+                    .count();
+            }
+        }
+        Ok(count)
     }
 }
 

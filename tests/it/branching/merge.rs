@@ -634,3 +634,50 @@ fn the_number_of_the_format_changes_with_the_first_merge() {
     assert_ne!(number(), before);
     sandbox.ok(&["fsck"]);
 }
+
+/// Who pulls, merges and pushes loses nobody's prompt: the log says that there are more, and `stats` counts all.
+#[test]
+fn prompts_of_a_merged_branch_are_counted_and_found() {
+    let sandbox = Sandbox::with_messages(&[("user", "first"), ("assistant", "Done.")]);
+    sandbox.ok(&["clone", ".", "../b"]);
+    let b = |args: &[&str]| sandbox.tract(&[&["--repo", "../b"], args].concat());
+    b(&["commit", "-r", "user", "-m", "meanwhile"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "ours"]);
+    b(&["pull"]);
+    b(&["merge", "origin/main"]);
+    b(&["push"]);
+    for here in [".", "../b"] {
+        let told = |args: &[&str]| sandbox.tract(&[&["--repo", here], args].concat());
+        for asked in [&["log", "--prompts"][..], &["log", "--role", "user"]] {
+            let log = told(asked);
+            assert!(
+                log.contains("1 prompt of merged branches is not listed"),
+                "{log}"
+            );
+            assert!(
+                log.contains("meanwhile") && !log.contains("  ours"),
+                "{log}"
+            );
+        }
+        let graph = told(&["log", "--graph"]);
+        assert!(
+            graph.contains("user") && graph.contains("  ours"),
+            "{graph}"
+        );
+        let all = told(&["stats"]);
+        assert!(all.contains("3        1"), "{all}");
+        let path = told(&["stats", "HEAD"]);
+        assert!(path.contains("2        1"), "{path}");
+        let api = told(&["api", "log", r#"{"prompts":true}"#]);
+        assert!(api.contains("\"merged_prompts\":1"), "{api}");
+        assert!(told(&["log", "--role", "injected"]).contains("[Merged from origin/main"));
+    }
+    // What a merge copies onto the path is listed there.
+    let forked = forked();
+    forked.ok(&["merge", "idea", "--prompts"]);
+    let log = forked.tract(&["log", "--prompts"]);
+    assert!(
+        log.contains("Look at the lexer first.") && !log.contains("not listed"),
+        "{log}"
+    );
+}

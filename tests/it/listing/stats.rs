@@ -157,6 +157,57 @@ fn what_a_copy_repeats_is_counted_once() {
     assert_eq!(more, [1, 0, 0, 0, 280_000, 0]);
 }
 
+/// The totals of all, and of the path to a commit.
+fn totals(sandbox: &Sandbox, revs: &[&str]) -> [u64; 6] {
+    let asked = json!({ "revs": revs }).to_string();
+    let answer = sandbox.ok(&["api", "stats", &asked]);
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    let names = [
+        "prompts",
+        "replies",
+        "calls",
+        "edits",
+        "active_ms",
+        "model_ms",
+    ];
+    names.map(|name| answer["total"][name].as_u64().expect("a number"))
+}
+
+/// Whatever copies a message does no work: its original did it.
+#[test]
+fn what_a_command_copies_is_counted_with_the_original() {
+    let sandbox = with_session();
+    sandbox.ok(&["checkout", "-b", "other", "HEAD~4"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "Another way."]);
+    let before = totals(&sandbox, &[]);
+    sandbox.ok(&["pick", "main:3..5"]);
+    assert_eq!(totals(&sandbox, &[]), before);
+    // On a path, too, each message counts once.
+    assert_eq!(totals(&sandbox, &["other"])[..4], [2, 2, 2, 1]);
+    sandbox.ok(&["checkout", "-b", "third", "main~5"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "A third way."]);
+    let before = totals(&sandbox, &[]);
+    sandbox.ok(&["merge", "other", "--messages"]);
+    assert_eq!(totals(&sandbox, &[]), before);
+    sandbox.ok(&["checkout", "other"]);
+    sandbox.ok(&["rebase", "main~1"]);
+    assert_eq!(totals(&sandbox, &[]), before);
+}
+
+#[test]
+fn a_copy_stands_for_an_original_that_nothing_leads_to() {
+    let sandbox = Sandbox::with_messages(&[("user", "One."), ("assistant", "Two.")]);
+    sandbox.ok(&["checkout", "-b", "idea"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "Three."]);
+    sandbox.ok(&["checkout", "-b", "again", "main"]);
+    sandbox.ok(&["pick", "idea"]);
+    sandbox.ok(&["checkout", "main"]);
+    sandbox.ok(&["pick", "again"]);
+    assert_eq!(totals(&sandbox, &[])[..2], [2, 1]);
+    sandbox.ok(&["branch", "-d", "idea"]);
+    assert_eq!(totals(&sandbox, &[])[..2], [2, 1]);
+}
+
 #[test]
 fn several_revisions_are_no_groups() {
     let sandbox = with_session();

@@ -8,7 +8,7 @@ use tract::hash::{CommitHash, ContentHash};
 use tract::model::{Head, Operation};
 use tract::query::{LogOptions, LogRow};
 use tract::render::chat::Chat;
-use tract::render::{Calendar, Label, Line, part, signed, tokens};
+use tract::render::{Calendar, Label, Line, part, plural, signed, tokens};
 use tract::repo::Repo;
 
 use crate::cli::conversation::OUTPUT_LINES;
@@ -144,6 +144,17 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             true => "Nothing is running",
             false => "No commits in this range",
         });
+    }
+    let merged = match args.graph {
+        true => 0,
+        false => repo.count_merged_prompts(&tip, &options)?,
+    };
+    if merged > 0 {
+        let prompts = plural(merged as u64, "prompt");
+        let verb = if merged == 1 { "is" } else { "are" };
+        app.ui.notice(format!(
+            "{prompts} of merged branches {verb} not listed; tract log --graph lists all"
+        ));
     }
     // A list that nobody limited is not the whole: a program could not tell either.
     if deed.limit.is_none() && options.leaves_out(listed, before) {
