@@ -246,16 +246,6 @@ pub enum Error {
         /// Its short name.
         branch: String,
     },
-    /// A branch was named that does not exist; the first commit on it would make it.
-    #[error("branch '{branch}' does not exist yet")]
-    MissingBranch {
-        /// Its short name.
-        branch: String,
-        /// The branch whose name is closest, if one is close.
-        nearest: Option<String>,
-        /// The branch of a remote that has this name, such as `origin/idea`.
-        remote: Option<String>,
-    },
     /// Not a hash's hex digits.
     #[error("'{text}' is not a hash")]
     InvalidHash {

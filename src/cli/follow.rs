@@ -66,9 +66,7 @@ impl<'a> Followed<'a> {
     pub fn look_again(&mut self) -> Result<Option<Step>> {
         let tip = match self.repo.resolve(&self.on, &self.what) {
             Ok(tip) => Some(tip),
-            Err(Error::EmptyBranch { .. } | Error::MissingBranch { .. }) if self.what == "HEAD" => {
-                None
-            }
+            Err(Error::EmptyBranch { .. }) if self.what == "HEAD" => None,
             Err(error) => return Err(error.into()),
         };
         if tip == self.tip {

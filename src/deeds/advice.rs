@@ -247,19 +247,7 @@ pub fn hint(error: &Error) -> Option<String> {
             let reflog = command(&format!("reflog {}", shell_word(name)));
             format!("{reflog} lists where it was")
         }
-        Error::MissingBranch {
-            branch,
-            remote: Some(remote),
-            ..
-        } => {
-            let begin = command(&format!("branch {branch} {remote}"));
-            format!("{remote} is a remote's branch: {begin} begins one here")
-        }
         Error::UnknownRevision {
-            nearest: Some(name),
-            ..
-        }
-        | Error::MissingBranch {
             nearest: Some(name),
             ..
         } => format!("did you mean {name}?"),
@@ -448,8 +436,7 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
         Error::UnknownRevision {
             nothing_yet: true, ..
         }
-        | Error::EmptyBranch { .. }
-        | Error::MissingBranch { .. } => "`tract import`, or `tract commit -r user -m \"…\"`",
+        | Error::EmptyBranch { .. } => "`tract import`, or `tract commit -r user -m \"…\"`",
         Error::UnknownRevision { text, .. } if text.starts_with(":/") => {
             "`tract find TEXT` searches all branches and sessions"
         }

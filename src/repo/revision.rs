@@ -43,7 +43,7 @@ impl Repo {
     ///
     /// [`Error::UnknownRevision`] with the nearest name, [`Error::AmbiguousRevision`] with up to
     /// five candidates, [`Error::NoSuchMessage`], [`Error::BeyondFirst`],
-    /// [`Error::EmptyBranch`], [`Error::MissingBranch`].
+    /// [`Error::EmptyBranch`].
     ///
     /// ```
     /// use tract::repo::{Call, CommitOptions, On, Repo};
@@ -352,7 +352,9 @@ fn named(view: &dyn View, on: &On, text: &str) -> Result<Option<CommitHash>> {
     if matches!(text, "HEAD" | "@") {
         let head = repository::head(view, on)?;
         return match (head.commit(), head.branch()) {
-            (None, Some(branch)) => Err(without_commits(view, branch)?),
+            (None, Some(branch)) => Err(Error::EmptyBranch {
+                branch: branch.short().to_owned(),
+            }),
             (commit, _) => Ok(commit),
         };
     }
@@ -671,25 +673,6 @@ fn unknown(view: &dyn View, text: &str) -> Result<Error> {
         text: text.to_owned(),
         nothing_yet: nearest.is_none() && names.all(RefName::is_position),
         nearest,
-    })
-}
-
-/// The error for a branch without commits: HEAD may be on one, any other does not exist.
-fn without_commits(view: &dyn View, branch: &RefName) -> Result<Error> {
-    let name = branch.short();
-    if repository::head(view, &On::Head)?.branch() == Some(branch) {
-        return Ok(Error::EmptyBranch {
-            branch: name.to_owned(),
-        });
-    }
-    let own = view.references(RefName::HEADS)?;
-    let remotes = view.references(RefName::REMOTES)?;
-    let mut remotes = remotes.iter().map(|(remote, _)| remote.short());
-    let is_it = |remote: &&str| remote.split_once('/').is_some_and(|(_, own)| own == name);
-    Ok(Error::MissingBranch {
-        branch: name.to_owned(),
-        nearest: model::nearest(name, own.iter().map(|(own, _)| own.short())).map(str::to_owned),
-        remote: remotes.find(is_it).map(str::to_owned),
     })
 }
 

@@ -6,14 +6,12 @@ mod counts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tract::Error;
-use tract::deeds::advice::{hint, plain};
 use tract::deeds::{self, At};
 use tract::ingest::{self, HeldSession};
 use tract::model::{Head, HideKind, Millis, RefName, Speaker, Summed};
 use tract::query::{ProviderSays, RunningWork, Status};
 use tract::render::{Calendar, Label, Line, grouped, percent, plural, rounded, row, tokens};
-use tract::repo::{On, Repo};
+use tract::repo::Repo;
 
 use crate::cli::bisection::by_hand;
 use crate::cli::drawing::prices::{period, place, spent};
@@ -71,12 +69,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         None => None,
     };
     let apart = upstream.map(|it| Line::from(format!("Remote   {}", listing::apart(&it))));
-    let missing = missing(&repo, &on, &status.head)?;
     let ui = &mut app.ui;
-    ui.print(head_line(&status, missing.is_some(), ui))?;
-    if let Some(hint) = missing.flatten() {
-        ui.hint(hint);
-    }
+    ui.print(head_line(&status, ui))?;
     if let Some(watched) = watched {
         ui.print(watched)?;
         ui.print_all(sessions_line(&held))?;
@@ -236,30 +230,11 @@ fn sessions_line(held: &[HeldSession]) -> Option<Line> {
     (!held.is_empty()).then(|| line.into())
 }
 
-/// What may help where the branch that is meant does not exist; none where it does, or HEAD is on it.
-fn missing(repo: &Repo, on: &On, head: &Head) -> Result<Option<Option<Line>>> {
-    if head.commit().is_some() {
-        return Ok(None);
-    }
-    match repo.resolve(on, "HEAD") {
-        Err(Error::MissingBranch {
-            nearest: None,
-            remote: None,
-            ..
-        }) => Ok(Some(None)),
-        Err(error @ Error::MissingBranch { .. }) => {
-            Ok(Some(hint(&error).map(|hint| Line::from(plain(&hint)))))
-        }
-        _ => Ok(None),
-    }
-}
-
-fn head_line(status: &Status, is_missing: bool, ui: &Ui) -> Line {
+fn head_line(status: &Status, ui: &Ui) -> Line {
     let mut line = match &status.head {
         Head::Attached { branch, tip } => {
             let on = Line::from("On ") + Label::Branch.of(branch.short());
             match tip {
-                None if is_missing => on + ", which does not exist yet",
                 None => on + ", no commits yet",
                 Some(tip) => on + ", HEAD " + Label::Hash.of(tip.short()),
             }
