@@ -233,7 +233,7 @@ class Methods:
         - `misses`: A row for each reply: what its request read from the cache, wrote to it and missed, and why
         - `all`: In a repository where each directory has a HEAD of its own: of all directories
         - `check`: How budgets of money stand; the exit code is 1 where one is exceeded
-        - `limit`: At most N rows, and one for the rest; 0: all. By default 20 messages or misses, or all of anything else
+        - `limit`: At most N rows, of times the newest, and one for the rest; 0: all. By default 20 messages or misses, or all of anything else
         - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
         - `until`: Only up to then
         """
@@ -246,7 +246,7 @@ class Methods:
         - `by`: The grouping of the rows; session unless given
         - `edits`: The newest edits of files instead, each with its prompt
         - `all`: In a repository where each directory has a HEAD of its own: of all directories
-        - `limit`: At most N rows; 0: all. By default 20 edits, or all of anything else
+        - `limit`: At most N rows, of dates the newest; 0: all. By default 20 edits, or all of anything else
         - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
         - `until`: Only up to then
         """
@@ -949,7 +949,7 @@ class AsyncMethods:
         - `misses`: A row for each reply: what its request read from the cache, wrote to it and missed, and why
         - `all`: In a repository where each directory has a HEAD of its own: of all directories
         - `check`: How budgets of money stand; the exit code is 1 where one is exceeded
-        - `limit`: At most N rows, and one for the rest; 0: all. By default 20 messages or misses, or all of anything else
+        - `limit`: At most N rows, of times the newest, and one for the rest; 0: all. By default 20 messages or misses, or all of anything else
         - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
         - `until`: Only up to then
         """
@@ -962,7 +962,7 @@ class AsyncMethods:
         - `by`: The grouping of the rows; session unless given
         - `edits`: The newest edits of files instead, each with its prompt
         - `all`: In a repository where each directory has a HEAD of its own: of all directories
-        - `limit`: At most N rows; 0: all. By default 20 edits, or all of anything else
+        - `limit`: At most N rows, of dates the newest; 0: all. By default 20 edits, or all of anything else
         - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
         - `until`: Only up to then
         """

@@ -180,8 +180,9 @@ class _FindParams(TypedDict):
     
     Finds messages by their words, the best answer first, over the history of all branches, tags and sessions. The words
     may stand in any order and form. "WORDS IN QUOTES" must stand like that, WORD* is any word that begins so, and what
-    has -WORD in it is left out. With `exact` the text is searched for as it is, with `regex` as a regular expression:
-    then no match is missed, and the newest comes first."""
+    has -WORD in it is left out. If no message has a single word, it is searched for as it is. With `exact` the text is
+    always searched for as it is, with `regex` as a regular expression: then no match is missed, and the newest comes
+    first."""
     text: str
     """The words to find"""
 
@@ -191,8 +192,9 @@ class FindParams(_FindParams, total=False):
     
     Finds messages by their words, the best answer first, over the history of all branches, tags and sessions. The words
     may stand in any order and form. "WORDS IN QUOTES" must stand like that, WORD* is any word that begins so, and what
-    has -WORD in it is left out. With `exact` the text is searched for as it is, with `regex` as a regular expression:
-    then no match is missed, and the newest comes first."""
+    has -WORD in it is left out. If no message has a single word, it is searched for as it is. With `exact` the text is
+    always searched for as it is, with `regex` as a regular expression: then no match is missed, and the newest comes
+    first."""
     rev: Optional[str]
     """Only in the history of this commit or branch"""
     exact: bool
@@ -384,7 +386,7 @@ class CostParams(TypedDict, total=False):
     check: bool
     """How budgets of money stand; the exit code is 1 where one is exceeded"""
     limit: Optional[int]
-    """At most N rows, and one for the rest; 0: all. By default 20 messages or misses, or all of anything else"""
+    """At most N rows, of times the newest, and one for the rest; 0: all. By default 20 messages or misses, or all of anything else"""
     since: Optional[Union[str, float]]
     """Only from then on: a date, or an age such as 3w or '2 days ago'"""
     until: Optional[Union[str, float]]
@@ -401,11 +403,11 @@ class StatsParams(TypedDict, total=False):
     Time at work is what a model, tools and the user took, with pauses left out. More than 5 minutes before a prompt is a
     pause. More than an hour before a reply or a result is one, too. Sub-agents count with their session, and what runs
     side by side counts once. A call failed where its tool reports an error. A call without a result was interrupted. A
-    message that a copy of a session repeats counts with the original.
+    message that a copy of a session repeats counts with the original. So does one that pick, rebase or merge copied.
     
-    It counts all that sessions, branches and tags lead to. With REV, it counts what is on the path to it. Several
-    revisions get a column each. Where each directory has a HEAD of its own, it counts this directory. `all` counts
-    everything. Days and hours are those of the local time zone. Tokens are what providers counted."""
+    It counts all that sessions, branches and tags lead to, with the branches that merges brought in. With REV, it counts
+    what is on the path to it, as log lists it. Several revisions get a column each. Where each directory has a HEAD of
+    its own, it counts this directory. `all` counts everything. Days and hours are those of the local time zone. Tokens are what providers counted."""
     revs: List[str]
     """Only what is on the path to this commit; several are rows of their own"""
     by: Optional[StatsBy]
@@ -415,7 +417,7 @@ class StatsParams(TypedDict, total=False):
     all: bool
     """In a repository where each directory has a HEAD of its own: of all directories"""
     limit: Optional[int]
-    """At most N rows; 0: all. By default 20 edits, or all of anything else"""
+    """At most N rows, of dates the newest; 0: all. By default 20 edits, or all of anything else"""
     since: Optional[Union[str, float]]
     """Only from then on: a date, or an age such as 3w or '2 days ago'"""
     until: Optional[Union[str, float]]
@@ -1738,6 +1740,8 @@ class LogAnswer(_LogAnswer, total=False):
     """With `requests` what the client sent."""
     problems: List[str]
     """What is wrong with the records of requests."""
+    merged_prompts: Optional[int]
+    """With `prompts` or the role `user`: how many prompts are on paths that merges brought in, and so are not listed."""
 
 
 class _FileEditFacts(TypedDict):
