@@ -10,6 +10,7 @@ use crate::deeds::advice::Exit;
 use crate::deeds::at::still;
 use crate::deeds::{ApiError, At, Deed, Method, Spelled, WorkProgress, WrittenTime};
 use crate::error::Error;
+use crate::model::pattern::Pattern;
 use crate::model::query::Query;
 use crate::model::{EntryId, Operation, Speaker};
 use crate::query::{
@@ -117,12 +118,9 @@ pub struct FindParams {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(short = 'n', long, value_name = "N"))]
     pub limit: Option<usize>,
-    /// Pass over the N best answers
+    /// Pass over the first N answers
     #[serde(default)]
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "N", conflicts_with_all = ["exact", "regex"])
-    )]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
     pub offset: Option<usize>,
 }
 
@@ -133,6 +131,10 @@ pub struct FindAnswer {
     pub found: Vec<FoundMessage>,
     /// Whether there are more: worse answers, or with `exact` and `regex` older ones.
     pub more: bool,
+    /// Whether the text was searched for as it is, so that the newest comes first: with `exact`, and where no message has
+    /// the one word that was asked for.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub exact: bool,
 }
 
 /// A message that was found.
@@ -252,6 +254,8 @@ pub struct Finds {
     pub found: Vec<Found>,
     /// Whether there are more.
     pub more: bool,
+    /// Whether the text was searched for as it is.
+    pub exact: bool,
 }
 
 impl Finds {
@@ -265,6 +269,7 @@ impl Finds {
         Ok(FindAnswer {
             found: found.collect(),
             more: self.more,
+            exact: self.exact,
         })
     }
 }
@@ -327,13 +332,18 @@ impl FindParams {
         told: &mut dyn FnMut(FindProgress) -> crate::Result<()>,
     ) -> Result<Finds, ApiError> {
         let (places, repo) = (self.places(at)?, at.repo);
-        let limit = self.limit.unwrap_or(LISTED);
+        let (limit, offset) = (self.limit.unwrap_or(LISTED), self.offset.unwrap_or(0));
         // One more tells whether there are more.
-        let most = if limit == 0 { 0 } else { limit + 1 };
+        let most = if limit == 0 {
+            0
+        } else {
+            limit.saturating_add(1)
+        };
         let places = SearchOptions {
             limit: most,
             ..places
         };
+        let mut exact = self.exact;
         let mut found = if self.like {
             let none = || {
                 let hint = "`tract config --global recall.model FOLDER` names one: model.safetensors and tokenizer.json";
@@ -342,7 +352,7 @@ impl FindParams {
             let asked = AlikeQuery {
                 text: self.text.clone(),
                 model: at.host.meaning_model()?.ok_or_else(none)?,
-                offset: self.offset.unwrap_or(0),
+                offset,
                 lines: lines.unwrap_or(LINES_ALIKE),
             };
             repo.find_alike(&at.on, &places.clone().asking(asked), told)?
@@ -352,21 +362,30 @@ impl FindParams {
             })?;
             let usual = RankedQuery::new(query);
             let asked = RankedQuery {
-                offset: self.offset.unwrap_or(0),
+                offset,
                 lines: lines.unwrap_or(usual.lines),
                 ..usual
             };
-            let found = repo.find_ranked(&at.on, &places.clone().asking(asked), told)?;
-            match self.alone().filter(|_| found.is_empty()) {
+            let mut ranked = |asked: RankedQuery, limit| {
+                let places = SearchOptions {
+                    limit,
+                    ..places.clone()
+                };
+                repo.find_ranked(&at.on, &places.asking(asked), told)
+            };
+            let found = ranked(asked.clone(), most)?;
+            // A page behind the last one is empty, too.
+            let first = RankedQuery { offset: 0, ..asked };
+            let is_none = found.is_empty() && (offset == 0 || ranked(first, 1)?.is_empty());
+            match self.alone().filter(|_| is_none) {
                 Some(word) => {
-                    let pattern = pattern(word, false)?;
-                    repo.find_messages(&at.on, &places.clone().asking(pattern), told)?
+                    exact = true;
+                    self.newest(at, &places, &pattern(word, false)?, told)?
                 }
                 None => found,
             }
         } else {
-            let pattern = pattern(&self.text, self.regex)?;
-            repo.find_messages(&at.on, &places.clone().asking(pattern), told)?
+            self.newest(at, &places, &pattern(&self.text, self.regex)?, told)?
         };
         if found.is_empty() {
             repo.check_names(&at.on, &places)?;
@@ -375,7 +394,30 @@ impl FindParams {
         if more {
             found.truncate(limit);
         }
-        Ok(Finds { found, more })
+        Ok(Finds { found, more, exact })
+    }
+
+    /// The newest messages that a pattern matches, behind those that are passed over.
+    fn newest(
+        &self,
+        at: &At<'_>,
+        places: &SearchOptions<()>,
+        pattern: &Pattern,
+        told: &mut dyn FnMut(FindProgress) -> crate::Result<()>,
+    ) -> Result<Vec<Found>, ApiError> {
+        let offset = self.offset.unwrap_or(0);
+        let limit = match places.limit {
+            0 => 0,
+            limit => limit.saturating_add(offset),
+        };
+        let places = SearchOptions {
+            limit,
+            ..places.clone()
+        };
+        let found = at
+            .repo
+            .find_messages(&at.on, &places.asking(pattern.clone()), told)?;
+        Ok(found.into_iter().skip(offset).collect())
     }
 
     /// The one word that is asked for, without what says that words may begin so. The index has no keys and no hashes, so of
@@ -383,8 +425,7 @@ impl FindParams {
     fn alone(&self) -> Option<&str> {
         let word = self.text.trim().trim_end_matches('*');
         let is_one = !word.contains(|it: char| it.is_whitespace() || it == '"');
-        let is_asked = self.offset.unwrap_or(0) == 0 && word.chars().count() >= LEAST_ALONE;
-        (is_one && is_asked).then_some(word)
+        (is_one && word.chars().count() >= LEAST_ALONE).then_some(word)
     }
 
     fn places(&self, at: &At<'_>) -> Result<SearchOptions<()>, ApiError> {
@@ -464,9 +505,6 @@ impl Method for FindParams {
         }
         if self.like {
             alone("like", &[("exact", self.exact), ("regex", self.regex)])?;
-        }
-        if self.offset.is_some() {
-            alone("offset", &[("exact", self.exact), ("regex", self.regex)])?;
         }
         Ok(())
     }

@@ -41,6 +41,32 @@ fn a_word_that_no_message_has_is_searched_for_as_it_is() {
 }
 
 #[test]
+fn pages_of_what_is_searched_for_as_it_is_follow_each_other() {
+    let said = "See 5f3759df8a2e4c31b6d0e7f9a1b2c3d4e5f60718, said for the time ";
+    let said: Vec<String> = (1..=5).map(|time| format!("{said}{time}.")).collect();
+    let said: Vec<(&str, &str)> = said.iter().map(|text| ("user", text.as_str())).collect();
+    let sandbox = Sandbox::with_messages(&said);
+    for how in [
+        &["5f3759df"][..],
+        &["-F", "5f3759df"],
+        &["-E", "5f37[0-9]+df"],
+    ] {
+        let page = |more: &[&str]| hashes(&sandbox, &[how, more].concat());
+        let all = page(&[]);
+        assert_eq!(all.len(), 5, "{how:?}");
+        assert_eq!(page(&["-n", "2", "--offset", "1"]), all[1..3], "{how:?}");
+        assert_eq!(page(&["-n", "0", "--offset", "3"]), all[3..], "{how:?}");
+        let said = sandbox.tract(&[&["find", "-n", "2"], how].concat());
+        assert!(said.contains("more matches, older: -n 0"), "{said}");
+        let said = sandbox.tract(&[&["find", "--offset", "5"], how].concat());
+        assert!(said.contains("No message matches"), "{said}");
+    }
+    // What is behind the last page of words is no reason to search for them as they are.
+    let said = sandbox.tract(&["find", "time", "--offset", "5"]);
+    assert!(said.contains("No message matches"), "{said}");
+}
+
+#[test]
 fn the_best_answer_comes_first_in_whatever_form_and_order() {
     let sandbox = Sandbox::with_messages(&[
         ("user", "Here are three website redesign proposals."),

@@ -858,7 +858,6 @@ fn what_goes_with_nothing_else_is_refused_by_json() {
         ("log", r#"{"requests":true,"since":"2d"}"#),
         ("log", r#"{"op":["squash"]}"#),
         ("find", r#"{"text":"one","exact":true,"regex":true}"#),
-        ("find", r#"{"text":"one","exact":true,"offset":1}"#),
         ("find", r#"{"text":"one","rev":"HEAD","here":true}"#),
         ("show", r#"{"which":2}"#),
         ("show", r#"{"rev":"HEAD~1..","image":"a.png"}"#),

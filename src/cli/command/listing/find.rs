@@ -131,7 +131,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let here = HeadEntries::of(deed, &repo, &on)?;
     list(&finds.found, &here, deed, &repo, app)?;
     if finds.more {
-        let which = if deed.is_ranked() {
+        let which = if deed.is_ranked() && !finds.exact {
             "less relevant"
         } else {
             "older"
