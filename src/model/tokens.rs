@@ -411,6 +411,14 @@ mod tests {
             assert_exact(&text);
         }
 
+        /// Words that end within sixteen bytes, at them and behind them.
+        #[test]
+        fn any_text_of_ascii_counts_exactly(
+            text in "([a-zA-Z]{0,18}[ -~\\n\\r\\t\\x00]{0,4}| {0,18}|[0-9]{0,5}|[^a-z]{0,2}[-=/\\n]{0,18}){0,12}",
+        ) {
+            assert_exact(&text);
+        }
+
         #[test]
         fn any_mix_of_odd_pieces_counts_exactly(
             pieces in proptest::collection::vec(

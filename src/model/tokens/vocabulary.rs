@@ -13,9 +13,9 @@ use crate::model::pool::{Pool, Pooled};
 /// A longer word is merged by a heap.
 const SHORT: usize = 32;
 /// How many words a thread remembers, a power of two; most texts use few words again and again.
-const REMEMBERED_WORDS: usize = 16_384;
+const REMEMBERED_WORDS: usize = 32_768;
 /// The length of the longest of them.
-const REMEMBERED_BYTES: usize = 15;
+const REMEMBERED_BYTES: usize = 14;
 
 /// A vocabulary.
 pub(super) struct Vocabulary {
@@ -53,12 +53,9 @@ const fn numbers(bytes: &'static [u8]) -> &'static [[u8; 4]] {
     bytes.as_chunks().0
 }
 
-/// How many tokens words make that were counted. The place of a word follows from its key, and one takes the
-/// place of another.
-struct Remembered {
-    keys: Box<[u128]>,
-    counts: Box<[u8]>,
-}
+/// Short words that were counted, each with how many tokens it makes in its highest byte. The place of a word follows
+/// from its key, and one takes the place of another.
+struct Remembered(Box<[u128]>);
 
 static IDLE: Pool<Remembered> = Pool::new();
 
@@ -68,10 +65,7 @@ thread_local! {
 
 impl Remembered {
     fn new() -> Self {
-        Self {
-            keys: vec![0; REMEMBERED_WORDS].into(),
-            counts: vec![0; REMEMBERED_WORDS].into(),
-        }
+        Self(vec![0; REMEMBERED_WORDS].into())
     }
 
     #[inline]
@@ -79,13 +73,20 @@ impl Remembered {
         let mixed = (key >> 64) as u64 ^ (key as u64).rotate_left(26);
         let mixed = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let place = (mixed >> (u64::BITS - REMEMBERED_WORDS.ilog2())) as usize;
-        if self.keys[place] != key {
-            // A word has no more tokens than bytes.
-            self.counts[place] = made() as u8;
-            self.keys[place] = key;
+        let known = &mut self.0[place];
+        if *known & (u128::MAX >> 8) != key {
+            *known = key | u128::from(made()) << 120;
         }
-        u64::from(self.counts[place])
+        (*known >> 120) as u64
     }
+}
+
+/// The last bytes of a text, fewer than 16.
+#[cold]
+fn last(bytes: &[u8]) -> u128 {
+    let mut chunk = [0; 16];
+    chunk[..bytes.len()].copy_from_slice(bytes);
+    u128::from_le_bytes(chunk)
 }
 
 fn number(numbers: &[[u8; 4]], at: usize) -> usize {
@@ -96,34 +97,36 @@ impl Vocabulary {
     /// How many tokens a text makes.
     pub(super) fn count(&self, text: &str) -> u64 {
         REMEMBERED.with_borrow_mut(|known| {
+            let bytes = text.as_bytes();
             let mut count = 0;
             let mut at = 0;
-            while let Some(end) = self.rules.end(text, at) {
-                let made = || self.count_word(&text.as_bytes()[at..end]);
-                count += if end - at > REMEMBERED_BYTES {
+            while at < bytes.len() {
+                let (ahead, is_last) = match bytes[at..].first_chunk::<16>() {
+                    Some(chunk) => (u128::from_le_bytes(*chunk), false),
+                    None => (last(&bytes[at..]), true),
+                };
+                let len = match self.rules.short(ahead, is_last) {
+                    Some(len) => len,
+                    None => self.rules.end(text, at) - at,
+                };
+                let made = || self.count_word(&bytes[at..at + len]);
+                count += if len > REMEMBERED_BYTES {
                     made()
                 } else {
-                    known.of(self.key(text.as_bytes(), at, end), made)
+                    known.of(self.key(ahead, len), made)
                 };
-                at = end;
+                at += len;
             }
             count
         })
     }
 
-    /// A short word as a number, other than that of any other word and of the same one in another vocabulary.
+    /// A short word, which the next bytes begin with, as a number: other than that of any other word and of the same one in
+    /// another vocabulary. Its highest byte is 0.
     #[inline]
-    fn key(&self, text: &[u8], start: usize, end: usize) -> u128 {
-        let len = end - start;
-        let word = match text[start..].first_chunk::<16>() {
-            Some(chunk) => u128::from_le_bytes(*chunk) & ((1 << (8 * len)) - 1),
-            None => {
-                let mut chunk = [0; 16];
-                chunk[..len].copy_from_slice(&text[start..end]);
-                u128::from_le_bytes(chunk)
-            }
-        };
-        word | (len as u128) << 120 | (self.rules as u128) << 124
+    fn key(&self, ahead: u128, len: usize) -> u128 {
+        let word = ahead & ((1 << (8 * len)) - 1);
+        word | (len as u128) << 112 | (self.rules as u128) << 116
     }
 
     fn count_word(&self, word: &[u8]) -> u64 {

@@ -83,15 +83,50 @@ fn contraction(text: &str, at: usize) -> usize {
     }
 }
 
+/// The highest bit of each of 16 bytes.
+const HIGH: u128 = u128::from_le_bytes([0x80; 16]);
+/// The lowest bit of each.
+const LOW: u128 = u128::from_le_bytes([1; 16]);
+
+/// The highest bit of those of 16 bytes that are between two chars of ASCII.
+#[inline]
+fn between(bytes: u128, least: u8, most: u8) -> u128 {
+    let low = bytes & !HIGH;
+    let from = low + LOW * u128::from(0x80 - least);
+    let past = low + LOW * u128::from(0x7f - most);
+    from & !past & !bytes & HIGH
+}
+
+/// Where the bytes end, from a place on, that have their highest bit in a mask.
+#[inline]
+fn length(mask: u128, from: usize) -> usize {
+    let others = (!mask & HIGH).checked_shr(8 * from as u32).unwrap_or(0);
+    from + others.trailing_zeros() as usize / 8
+}
+
+/// One of 16 bytes; none behind them.
+#[inline]
+fn byte(bytes: u128, at: usize) -> Option<u8> {
+    Some(bytes.checked_shr(8 * at as u32)? as u8)
+}
+
+/// Whether a byte that is no letter stands in front of a word as part of it.
+#[inline]
+fn leads(byte: u8) -> bool {
+    byte.is_ascii() && !byte.is_ascii_digit() && !matches!(byte, b'\r' | b'\n')
+}
+
 impl Rules {
-    /// Where the word ends that starts at a place; none at the text's end. All of a text is words.
-    pub(super) fn end(self, text: &str, at: usize) -> Option<usize> {
-        let (first, second) = kind(text, at)?;
+    /// Where the word ends that starts at a place, which is not the text's end. All of a text is words.
+    pub(super) fn end(self, text: &str, at: usize) -> usize {
+        let Some((first, second)) = kind(text, at) else {
+            return at;
+        };
         let byte = text.as_bytes()[at];
         if self == Self::Plain && byte == b'\'' {
             let contraction = contraction(text, at);
             if contraction > 0 {
-                return Some(at + contraction);
+                return at + contraction;
             }
         }
         let may_lead = first & (LETTER | NUMBER) == 0 && !matches!(byte, b'\r' | b'\n');
@@ -101,7 +136,7 @@ impl Rules {
             Self::Plain => Some(run(text, lead, LETTER)).filter(|end| *end > lead),
         };
         if let Some(end) = word {
-            return Some(end);
+            return end;
         }
         if first == NUMBER {
             let mut end = second;
@@ -110,7 +145,7 @@ impl Rules {
                     end = next;
                 }
             }
-            return Some(end);
+            return end;
         }
         let signs = if byte == b' ' { second } else { at };
         let end = run(text, signs, SIGN);
@@ -119,9 +154,68 @@ impl Rules {
                 Self::Cased => b"\r\n/",
                 Self::Plain => b"\r\n",
             };
-            return Some(run_of(text, end, behind));
+            return run_of(text, end, behind);
         }
-        Some(space(text, at))
+        space(text, at)
+    }
+
+    /// How long the word is that the next 16 bytes begin with; none where they do not say it: other chars than ASCII's, a
+    /// contraction, a longer word. The last of a text have zeros behind them.
+    #[inline]
+    pub(super) fn short(self, ahead: u128, is_last: bool) -> Option<usize> {
+        let first = ahead as u8;
+        let lower = between(ahead, b'a', b'z');
+        let upper = between(ahead, b'A', b'Z');
+        let letters = lower | upper;
+        let lead = if letters & 0x80 != 0 {
+            0
+        } else if letters & 0x8000 != 0 && leads(first) {
+            1
+        } else {
+            16
+        };
+        if lead < 16 {
+            let end = match self {
+                Self::Cased => length(lower, length(upper, lead)),
+                Self::Plain if first == b'\'' => return None,
+                Self::Plain => length(letters, lead),
+            };
+            let next = byte(ahead, end)?;
+            let is_end = next.is_ascii() && (next != b'\'' || self == Self::Plain);
+            return is_end.then_some(end);
+        }
+        if first.is_ascii_digit() {
+            let end = length(between(ahead, b'0', b'9'), 0);
+            return if end >= 3 {
+                Some(3)
+            } else {
+                byte(ahead, end).filter(u8::is_ascii).map(|_| end)
+            };
+        }
+        if is_last || !first.is_ascii() {
+            return None;
+        }
+        let breaks = between(ahead, b'\n', b'\n') | between(ahead, b'\r', b'\r');
+        let spaces = between(ahead, b'\t', b'\r') | between(ahead, b' ', b' ');
+        let signs = !(letters | spaces | between(ahead, b'0', b'9') | ahead) & HIGH;
+        let start = usize::from(first == b' ');
+        let end = length(signs, start);
+        if end > start {
+            let behind = match self {
+                Self::Cased => breaks | between(ahead, b'/', b'/'),
+                Self::Plain => breaks,
+            };
+            let end = length(behind, end);
+            return byte(ahead, end).filter(|next| next.is_ascii()).map(|_| end);
+        }
+        let end = length(spaces, 0);
+        byte(ahead, end).filter(u8::is_ascii)?;
+        let inside = breaks & ((1 << (8 * end)) - 1);
+        Some(match inside {
+            0 if end > 1 => end - 1,
+            0 => end,
+            _ => 16 - inside.leading_zeros() as usize / 8,
+        })
     }
 
     /// Where a word ends that starts at a place, behind what leads it; none where none does. What leads it
