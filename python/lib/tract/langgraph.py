@@ -974,6 +974,16 @@ def _as_openai(message: Any) -> Dict[str, Any]:
     return said
 
 
+# What was written to a cache: in all, or by how long it is kept.
+_WRITTEN = ("cache_creation", "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
+
+
+def _details(usage: Any, name: str) -> Dict[str, int]:
+    """The counts of a part of `UsageMetadata`, without the tier's name that stands in front of them for OpenAI's."""
+    details = usage.get(name) or {}
+    return {key.removeprefix("flex_").removeprefix("priority_"): count for key, count in details.items() if count}
+
+
 def _spoken(message: Any) -> Tuple[str, Optional[Dict[str, Any]]]:
     """What a message is known by, and the message as OpenAI writes it; none: it says nothing that is kept."""
     try:
@@ -990,10 +1000,16 @@ def _spoken(message: Any) -> Tuple[str, Optional[Dict[str, Any]]]:
     known = hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode("utf-8", "replace")).hexdigest()[:24]
     usage = message.usage_metadata if isinstance(message, AIMessage) else None
     if usage:
+        sent, made = _details(usage, "input_token_details"), _details(usage, "output_token_details")
+        written = sum(sent.get(name, 0) for name in _WRITTEN)
+        sent, made = _details(usage, "input_token_details"), _details(usage, "output_token_details")
         counted: Dict[str, Any] = {"prompt_tokens": usage["input_tokens"], "completion_tokens": usage["output_tokens"]}
-        cached = (usage.get("input_token_details") or {}).get("cache_read")
-        if cached:
-            counted["prompt_tokens_details"] = {"cached_tokens": cached}
+        if sent:
+            written = sum(sent.get(name, 0) for name in _WRITTEN)
+            cached = {"cached_tokens": sent.get("cache_read", 0), "cache_write_tokens": written}
+            counted["prompt_tokens_details"] = {name: count for name, count in cached.items() if count}
+        if "reasoning" in made:
+            counted["completion_tokens_details"] = {"reasoning_tokens": made["reasoning"]}
         model = message.response_metadata.get("model_name") or message.response_metadata.get("model")
         said = {"object": "chat.completion", "choices": [{"index": 0, "message": said}], "usage": counted}
         if model:

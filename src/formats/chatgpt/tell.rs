@@ -180,7 +180,8 @@ impl Conversation {
             .at(text.time)
             .setting(settings)
             .by(records.clone());
-        teller.follow(step, &mut behind.last)
+        teller.follow(step, &mut behind.last)?;
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::formats::shared::parts::{self, checked, usage};
+use crate::formats::shared::parts::{self, CountPaths, checked};
 use crate::formats::shared::states::Said;
 use crate::model::{MediaSource, Message, Part, Role};
 use crate::wire::json::{Raw, decode, quoted, string, text_or_json, word};
@@ -12,6 +12,30 @@ use crate::wire::{Notes, anthropic, openai};
 
 /// Whose opaque blocks these are, where they are no provider's.
 const PROVIDER: &str = "langchain";
+
+/// LangChain's `UsageMetadata` (`langchain_core.messages.ai`). In front of what a tier of OpenAI's counts stands the tier's name;
+/// what Anthropic keeps for an hour is counted apart (`langchain_openai.chat_models.base`, `langchain_anthropic.chat_models`).
+const COUNTS: CountPaths = CountPaths {
+    input: &["input_tokens"],
+    output: &["output_tokens"],
+    cached: &[
+        "input_token_details.cache_read",
+        "input_token_details.flex_cache_read",
+        "input_token_details.priority_cache_read",
+    ],
+    written: &[
+        "input_token_details.cache_creation",
+        "input_token_details.ephemeral_5m_input_tokens",
+        "input_token_details.flex_cache_creation",
+        "input_token_details.priority_cache_creation",
+    ],
+    written_hour: &["input_token_details.ephemeral_1h_input_tokens"],
+    reasoning: &[
+        "output_token_details.reasoning",
+        "output_token_details.flex_reasoning",
+        "output_token_details.priority_reasoning",
+    ],
+};
 
 lazy! { struct Record { class, kwargs } }
 
@@ -62,7 +86,7 @@ pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
         message,
         time: None,
         tools: None,
-        usage: usage(made_of.usage_metadata, &["input_tokens", "output_tokens"]),
+        usage: parts::counts(made_of.usage_metadata, &COUNTS),
         model: model(made_of.response_metadata),
     })
 }

@@ -49,6 +49,36 @@ fn visible(session: &Session) -> Vec<String> {
 }
 
 #[test]
+fn what_a_cache_had_is_counted_by_each_of_its_names() {
+    let counted = |input: Value, output: Value| {
+        let mut thread: Value = serde_json::from_slice(THREAD).expect("JSON");
+        thread["messages"][2]["kwargs"]["usage_metadata"] = json!({
+            "input_tokens": 300, "output_tokens": 90, "total_tokens": 390,
+            "input_token_details": input, "output_token_details": output,
+        });
+        let session = sound(&LANGGRAPH, thread.to_string().as_bytes());
+        session.steps[2].usage.expect("it is counted")
+    };
+    let usage = Usage::new(300, 90);
+    let plain = json!({"cache_read": 200, "cache_creation": 50, "audio": 7});
+    let all = usage.cached(200, 50).reasoned(40);
+    assert_eq!(counted(plain, json!({"reasoning": 40})), all);
+    let flex = json!({"flex_cache_read": 200, "flex_cache_creation": 50, "flex": 100});
+    assert_eq!(
+        counted(flex, json!({"flex_reasoning": 40, "flex": 50})),
+        all
+    );
+    let kept = json!({
+        "cache_read": 200, "cache_creation": 0, "ephemeral_5m_input_tokens": 30, "ephemeral_1h_input_tokens": 20,
+    });
+    let hour = Usage {
+        written_hour_tokens: 20,
+        ..usage.cached(200, 50)
+    };
+    assert_eq!(counted(kept, json!({})), hour);
+}
+
+#[test]
 fn checkpoints_are_what_came_and_what_went() {
     let session = &sound(&LANGGRAPH, THREAD);
     assert_eq!(session.start.id, "mill:1");

@@ -6,7 +6,7 @@
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use crate::formats::shared::parts::{self, checked, usage};
+use crate::formats::shared::parts::{self, CountPaths, checked};
 use crate::model::{MediaSource, Message, Millis, Part, Role, Usage};
 use crate::wire::html::unescaped;
 use crate::wire::json::{Raw, decode, string, type_of};
@@ -20,18 +20,32 @@ lazy! {
     /// What of a record is looked at.
     struct Wire {
         id, parent = "parentId", role, content, model, timestamp, files, output, usage, info, merged,
+        summary = "contextSummary",
     }
 
     /// A file beside a prompt, or a reply that was made of others.
     struct Piece { r#type, content, url, id, name }
 }
 
-/// The names of both counts, by whoever counted.
-const COUNTS: [[&str; 2]; 3] = [
-    ["prompt_tokens", "completion_tokens"],
-    ["input_tokens", "output_tokens"],
-    ["prompt_eval_count", "eval_count"],
-];
+/// By whoever counted. Of a reply with calls, `input_tokens` is the sum over its requests and `prompt_tokens` that of the last one,
+/// while the details are sums (`normalize_usage` and `merge_usage` in `backend/open_webui/utils`).
+const COUNTS: CountPaths = CountPaths {
+    input: &["input_tokens", "prompt_tokens", "prompt_eval_count"],
+    output: &["output_tokens", "completion_tokens", "eval_count"],
+    cached: &[
+        "prompt_tokens_details.cached_tokens",
+        "input_tokens_details.cached_tokens",
+    ],
+    written: &[
+        "prompt_tokens_details.cache_write_tokens",
+        "input_tokens_details.cache_write_tokens",
+    ],
+    written_hour: &[],
+    reasoning: &[
+        "completion_tokens_details.reasoning_tokens",
+        "output_tokens_details.reasoning_tokens",
+    ],
+};
 
 /// A record.
 #[derive(Default)]
@@ -43,6 +57,8 @@ pub(super) struct Said {
     pub(super) messages: Vec<Message>,
     /// What was counted for the last of them.
     pub(super) usage: Option<Usage>,
+    /// What the model is told of all before it, which is not sent any more.
+    pub(super) summary: Option<String>,
 }
 
 /// What a record says.
@@ -57,7 +73,7 @@ pub(super) fn read(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     };
     checked(&messages)?;
     notes.merge(found);
-    let counted = |raw| COUNTS.iter().find_map(|names| usage(raw, names));
+    let counted = |raw| parts::counts(raw, &COUNTS);
     let counted = counted(wire.usage).or_else(|| counted(wire.info));
     Ok(Said {
         id: parts::said(wire.id),
@@ -66,6 +82,7 @@ pub(super) fn read(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
             ..=SECONDS_MAX => Millis((time * 1000.0) as i64),
             millis => Millis(millis),
         }),
+        summary: parts::said(wire.summary).filter(|summary| !summary.trim().is_empty()),
         model: parts::said(wire.model).filter(|_| role == Role::Assistant),
         usage: counted.filter(|_| role == Role::Assistant),
         messages,

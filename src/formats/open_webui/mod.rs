@@ -27,8 +27,7 @@ const PROVIDER: &str = "open-webui";
 /// The format.
 pub static OPEN_WEBUI: Format = Format {
     tools: &["Open WebUI"],
-    seen: "its source of 2024 to 2026",
-    unproven: true,
+    seen: "the database of 0.12.4, with its requests; exports, files and compactions within a run of tools by its source",
     sniff: |head| {
         let is_chat = |item: &Keys<'_>| {
             let chat = item.inside("chat");

@@ -6,13 +6,16 @@ use std::rc::Rc;
 
 use super::message::{self, Said};
 use crate::error::Result;
-use crate::formats::Step;
 use crate::formats::shared::document::{Document, Member, ObjectTeller};
 use crate::formats::shared::parts::seconds;
 use crate::formats::shared::spans::{Broken, elements, members};
 use crate::formats::shared::ways::{Behind, Walker, Ways, found, walk};
+use crate::formats::{Action, Cover, HideStep, Moment, Step, StepEntry};
 use crate::model::{Message, Part, Role};
 use crate::wire::json::quoted;
+
+/// What the service puts in front of a summary.
+const SUMMARY: &str = "[CONVERSATION SUMMARY]\n";
 
 /// One chat.
 #[derive(Default)]
@@ -114,10 +117,42 @@ impl Document for Chat {
     }
 }
 
+/// What is known on a way.
+#[derive(Clone, Default)]
+pub(super) struct Known {
+    /// The model that answers.
+    model: Option<Rc<str>>,
+    /// The first and the last of what is sent.
+    sent: Option<[StepEntry; 2]>,
+}
+
+impl Known {
+    fn send(&mut self, entry: StepEntry) {
+        let first = self.sent.map_or(entry, |[first, _]| first);
+        self.sent = Some([first, entry]);
+    }
+}
+
+impl Chat {
+    /// What sums up all that was sent before, which is not sent any more: behind the chat's own prompt, in one message
+    /// (`compact_messages_for_request` and its caller in `backend/open_webui/utils`). When it was made is not known.
+    fn summary(&self, summary: &str, known: &mut Known) -> Action {
+        let system = self.system.as_ref().map(|(text, _)| format!("{text}\n"));
+        let summary = format!("{}{SUMMARY}{summary}", system.unwrap_or_default());
+        let message = Message::text(Role::System, summary);
+        match known.sent.take() {
+            Some([first, last]) => {
+                let hide = HideStep::summary(Cover::Range(first, last), message);
+                Action::Hide(hide.made(Moment::Since(0)))
+            }
+            None => Action::Append(message),
+        }
+    }
+}
+
 impl Walker for Chat {
     const RECORD: &'static str = "message";
-    /// The model that answers on the way.
-    type State = Option<Rc<str>>;
+    type State = Known;
 
     fn place(&self, at: usize) -> &Range<usize> {
         &self.records[at].0
@@ -133,12 +168,20 @@ impl Walker for Chat {
         if let (None, Some((system, at))) = (behind.last, &self.system) {
             let message = Message::new(Role::System, vec![Part::text(system.as_str())]);
             let step = Step::append(message, teller.text.span(at));
-            teller.follow(step, &mut behind.last)?;
+            behind.state.send(teller.follow(step, &mut behind.last)?);
         }
         let (at, said) = &mut self.records[way[0]];
         let at = at.clone();
+        let mut said = std::mem::take(said);
         if said.messages.is_empty() {
             teller.end.other("empty message");
+        }
+        if let Some(summary) = &said.summary {
+            let step = Step::new(
+                self.summary(summary, &mut behind.state),
+                teller.text.span(&at),
+            );
+            behind.state.send(teller.follow(step, &mut behind.last)?);
         }
         let last = said
             .messages
@@ -151,15 +194,15 @@ impl Walker for Chat {
                 .model
                 .as_deref()
                 .filter(|_| message.role == Role::Assistant);
-            let model = model.filter(|model| behind.state.as_deref() != Some(*model));
+            let model = model.filter(|model| behind.state.model.as_deref() != Some(*model));
             if let Some(model) = model {
-                behind.state = Some(model.into());
+                behind.state.model = Some(model.into());
             }
             let step = Step::append(message, text.span(&at))
                 .at(said.time)
                 .by_model(model.map(quoted))
                 .counted(said.usage.filter(|_| last == Some(number)));
-            teller.follow(step, &mut behind.last)?;
+            behind.state.send(teller.follow(step, &mut behind.last)?);
         }
         Ok(1)
     }

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::OPEN_WEBUI;
 use super::rows::TABLES;
-use crate::formats::shared::contract::{TablesOf, read};
+use crate::formats::Cover;
+use crate::formats::shared::contract::{TablesOf, hides, read, sound, texts};
 use crate::formats::shared::rows::Row;
 use crate::formats::sniff::sniff;
 use crate::model::{Millis, Usage};
@@ -47,6 +48,68 @@ fn a_chat_is_the_way_to_its_current_message() {
     assert_eq!(list.end.title.as_deref(), Some("Wood"));
     assert_eq!(list.said(), ["user: Which wood?", "assistant: Oak."]);
     assert_eq!(list.end.other_records["empty message"], 1);
+}
+
+/// A chat whose messages follow each other.
+fn chat(messages: &[Value]) -> Value {
+    let id = |at: usize| format!("m{at}");
+    let linked = messages.iter().enumerate().map(|(at, message)| {
+        let mut message = message.clone();
+        message["parentId"] = at.checked_sub(1).map(id).into();
+        (id(at), message)
+    });
+    let linked: serde_json::Map<String, Value> = linked.collect();
+    let history = json!({"currentId": id(messages.len() - 1), "messages": linked});
+    let system = json!({"system": "Be brief."});
+    json!([{"id": "c", "user_id": "u", "chat": {"params": system, "history": history}}])
+}
+
+#[test]
+fn what_is_summed_up_is_hidden_by_the_summary() {
+    let said = |role: &str, text: &str| json!({"role": role, "content": text});
+    let summed = |role: &str, text: &str, summary: &str| json!({"role": role, "content": text, "contextSummary": summary});
+    let messages = [
+        said("user", "One."),
+        said("assistant", "Two."),
+        summed("user", "Three.", "One and two."),
+        summed("assistant", "Four.", "One to three."),
+        said("user", "Five."),
+    ];
+    let session = sound(&OPEN_WEBUI, chat(&messages).to_string().as_bytes());
+    let steps = hides(&session.steps);
+    let told = steps.iter().map(|hide| {
+        let Cover::Range(first, last) = hide.cover else {
+            panic!("{hide:?}");
+        };
+        let entry = |it: crate::formats::StepEntry| (it.step.0, it.replacement);
+        let message = &hide.replacements[0].1;
+        (entry(first), entry(last), texts(message).concat())
+    });
+    let summary = |of: &str| format!("Be brief.\n[CONVERSATION SUMMARY]\n{of}");
+    let wanted = [
+        ((0, None), (2, None), summary("One and two.")),
+        ((3, Some(0)), (4, None), summary("One to three.")),
+    ];
+    assert_eq!(told.collect::<Vec<_>>(), wanted);
+    // Of nothing but what it is told, a chat begins with it.
+    let first = [summed("user", "Three.", "One and two.")];
+    let session = sound(&OPEN_WEBUI, chat(&first).to_string().as_bytes());
+    assert_eq!(hides(&session.steps).len(), 1);
+}
+
+#[test]
+fn a_reply_of_several_requests_counts_all_of_them() {
+    let usage = json!({
+        "prompt_tokens": 6326, "completion_tokens": 20, "total_tokens": 12591, "input_tokens": 12551, "output_tokens": 40,
+        "prompt_tokens_details": {"cached_tokens": 6275}, "completion_tokens_details": {"reasoning_tokens": 5},
+    });
+    let messages = [
+        json!({"role": "user", "content": "Count."}),
+        json!({"role": "assistant", "content": "Done.", "usage": usage}),
+    ];
+    let session = sound(&OPEN_WEBUI, chat(&messages).to_string().as_bytes());
+    let wanted = Usage::new(12_551, 40).cached(6_275, 0).reasoned(5);
+    assert_eq!(session.steps[2].usage, Some(wanted));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use serde_json::Deserializer;
 use crate::formats::shared::lazy::members;
 use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Usage, depth};
 use crate::wire::json::{Object, Raw, decode, string, tight, word};
+use crate::wire::usage::Numbers;
 use crate::wire::{Notes, anthropic, gemini};
 
 /// A text that is not empty.
@@ -143,6 +144,37 @@ pub(in crate::formats) fn usage(raw: Raw<'_>, names: &'static [&'static str; 2])
     let mut record = Deserializer::from_str(raw?.get());
     let [input, output] = members(&mut record, "Usage", names).ok()?;
     Some(Usage::new(decode(input)?, decode(output)?))
+}
+
+/// Where a usage record has its counts: the paths of each, of which the first counts that is there and is not 0.
+#[derive(Default)]
+pub(in crate::formats) struct CountPaths {
+    /// All input, whatever a cache had of it.
+    pub(in crate::formats) input: &'static [&'static str],
+    pub(in crate::formats) output: &'static [&'static str],
+    /// What of the input was read from a cache.
+    pub(in crate::formats) cached: &'static [&'static str],
+    /// What of it was written to one, for minutes.
+    pub(in crate::formats) written: &'static [&'static str],
+    /// The same, for an hour.
+    pub(in crate::formats) written_hour: &'static [&'static str],
+    /// What of the output was reasoning.
+    pub(in crate::formats) reasoning: &'static [&'static str],
+}
+
+/// What was counted, whatever else stands in the record; none where that is nothing at all.
+pub(in crate::formats) fn counts(raw: Raw<'_>, paths: &CountPaths) -> Option<Usage> {
+    let mut numbers = Numbers::of(&decode(raw)?);
+    let mut count = |paths: &[&str]| numbers.first(paths).unwrap_or(0);
+    let (input, output) = (count(paths.input), count(paths.output));
+    let (written, hour) = (count(paths.written), count(paths.written_hour));
+    let usage = Usage {
+        written_hour_tokens: hour,
+        ..Usage::new(input, output)
+            .cached(count(paths.cached), written.saturating_add(hour))
+            .reasoned(count(paths.reasoning))
+    };
+    (usage != Usage::default()).then_some(usage)
 }
 
 /// A time as ISO 8601 has it.

@@ -148,14 +148,15 @@ impl<'s> Teller<'s> {
         &mut self,
         step: Step,
         last: &mut Option<StepId>,
-    ) -> Result<()> {
+    ) -> Result<StepEntry> {
         if let Some(name) = self.branch.take() {
             let after = *last;
             let branch = BranchStart::root(name);
             self.sink.branch(BranchStart { after, ..branch })?;
         }
-        *last = Some(self.step(step)?.step);
-        Ok(())
+        let entry = self.step(step)?;
+        *last = Some(entry.step);
+        Ok(entry)
     }
 
     /// The number of the next step.
