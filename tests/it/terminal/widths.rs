@@ -84,7 +84,7 @@ fn at_80_columns() {
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in si…")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
     Window   [====================] about 19.9k of 2k (994%)
-             user 2% · assistant 29% · tool 5% · injected 64%
+             user 2% · assistant 29% · tool 5% · injected by the client 64%
              largest: This session is being continued from a previous conv… 257 (:1)
 
       4c993c8  :7  5 min ago  annotate         pinned, 1 message: worth keeping
@@ -149,7 +149,7 @@ fn at_120_columns() {
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
     Window   [====================] about 19.9k of 2k (994%)
-             user 2% · assistant 29% · tool 5% · injected 64%   largest: This session is being continued from a pr… 257 (:1)
+             user 2% · assistant 29% · tool 5% · injected by the client 64%   largest: This session is being continued from a pr… 257 (:1)
 
       4c993c8  :7  5 min ago  annotate  assistant                    pinned, 1 message: worth keeping
       de6f21a  :6  6 min ago  edit      user             -23         Shorter.
@@ -208,7 +208,7 @@ fn in_a_pipe() {
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
     Window   [====================] about 19.9k of 2k (994%)
-             user 2% · assistant 29% · tool 5% · injected 64%
+             user 2% · assistant 29% · tool 5% · injected by the client 64%
              largest: This session is being continued from a previous conv… 257 (:1)
 
       4c993c8  :7  2026-03-14 12:08:00  annotate  assistant                    pinned, 1 message: worth keeping
