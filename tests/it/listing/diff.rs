@@ -170,7 +170,7 @@ fn an_imported_compaction_is_seen_at_a_glance() {
     comparing a091f72^ with HEAD
 
     - :1 … :23             23 messages hidden                  | -2,962 ----------
-    + :1        user       This session is being continued fr… |   +257 +
+    + :1        injected   This session is being continued fr… |   +257 +
     + :2        assistant  The rule is clear. A quick look at… |    +94 +
     + :3        tool       Grep fn (records|field… → src/pars… |   +144 +
     + :4        assistant  Edit file_path="/home/mara/tally/s… |   +195 +

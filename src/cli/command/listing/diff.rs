@@ -13,7 +13,7 @@ use crate::cli::{App, Exit, Failure, Result};
 /// Without arguments, it compares HEAD with the commit before it; with one, that commit with HEAD. If
 /// that one commit is an edit, it compares the message before and after it. Two messages are paired if
 /// they are the same entry (edited, say), or have the same content, or else are the most alike. Ids of
-/// tool calls are ignored. What a client says in the user's name is `injected`; --role user takes it, too, for the request
+/// tool calls are ignored. `injected` is what a client says in the user's name; --role user takes it, too, for the request
 /// says user.
 ///
 /// ~ marks a message that changed, + one that is new or came back, - one that is gone or hidden. JSON
