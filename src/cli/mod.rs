@@ -104,7 +104,7 @@ const SYNONYMS: [(&str, &str); 35] = [
 ];
 
 /// Options that another command has, or git's of that name, with what does the like here.
-const OTHER_OPTIONS: [(&str, &str, &str); 20] = [
+const OTHER_OPTIONS: [(&str, &str, &str); 19] = [
     (
         "branch",
         "--contains",
@@ -151,7 +151,6 @@ const OTHER_OPTIONS: [(&str, &str, &str); 20] = [
     ),
     ("log", "-S", "tract log --grep TEXT, or tract find TEXT"),
     ("resume", "--format", "--in names the tool"),
-    ("run", "--format", "--in names the tool"),
     ("show", "--stat", "tract diff --stat REV^ REV"),
     ("shrink", "--to-budget", "did you mean --to?"),
     ("status", "-s", "tract status is short; -v adds more"),
