@@ -241,10 +241,16 @@ pub enum Error {
         name: String,
     },
     /// The branch has no commit yet.
-    #[error("'{branch}' has no commits yet")]
+    #[error("{}", empty_branch(branch, *.is_made))]
     EmptyBranch {
         /// Its short name.
         branch: String,
+        /// Whether somebody made it: a `HEAD` is on it, or it had commits. A commit makes any other.
+        is_made: bool,
+        /// Of one that nobody made, the branch whose name is closest, if one is close.
+        nearest: Option<String>,
+        /// Of one that nobody made, a remote's branch of that name, such as `origin/idea`.
+        remote: Option<String>,
     },
     /// Not a hash's hex digits.
     #[error("'{text}' is not a hash")]
@@ -815,6 +821,13 @@ pub enum Refusal {
         /// The commit.
         commit: String,
     },
+}
+
+fn empty_branch(branch: &str, is_made: bool) -> String {
+    match is_made {
+        true => format!("'{branch}' has no commits yet"),
+        false => format!("no branch '{branch}'"),
+    }
 }
 
 impl Error {

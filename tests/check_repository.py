@@ -655,7 +655,7 @@ class Checker:
         if self.all("PRAGMA application_id")[0][0] != 0x54524354:
             raise Damaged("not a tract database")
         self.format = self.all("PRAGMA user_version")[0][0]
-        if not 32 <= self.format <= 37:
+        if not 32 <= self.format <= 39:
             raise Damaged("another format")
         for (line,) in self.all("PRAGMA integrity_check"):
             if line != "ok":

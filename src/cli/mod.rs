@@ -49,6 +49,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, FromArgMatches, Parser};
 use serde_json::Value;
+use tract::Error;
 use tract::deeds::METHODS;
 use tract::model::nearest;
 use tract::render::shell_word;
@@ -100,6 +101,61 @@ const SYNONYMS: [(&str, &str); 35] = [
     ("unhide", "restore"),
     ("usage", "status"),
     ("verify", "fsck"),
+];
+
+/// Options that another command has, or git's of that name, with what does the like here.
+const OTHER_OPTIONS: [(&str, &str, &str); 19] = [
+    (
+        "branch",
+        "--contains",
+        "tract blame REV says where a message came from",
+    ),
+    ("branch", "--list", "tract branch lists them"),
+    ("compact", "--to-budget", "did you mean --to?"),
+    (
+        "commit",
+        "--amend",
+        "tract commit --edit REV replaces a message",
+    ),
+    (
+        "diff",
+        "--name-only",
+        "tract diff --stat, or tract log --files",
+    ),
+    (
+        "export",
+        "--in",
+        "--format names the form, and tract resume --in a tool",
+    ),
+    (
+        "log",
+        "--all",
+        "tract log takes one, or several with --graph; tract find searches all",
+    ),
+    (
+        "log",
+        "--decorate",
+        "branches and tags are shown without it",
+    ),
+    ("log", "--follow", "tract log --file PATH"),
+    ("log", "--name-only", "tract log --files"),
+    (
+        "log",
+        "--pretty",
+        "tract log --format '%h %s', or --oneline",
+    ),
+    (
+        "log",
+        "--stat",
+        "each line counts tokens; tract log --files lists edited files",
+    ),
+    ("log", "-S", "tract log --grep TEXT, or tract find TEXT"),
+    ("resume", "--format", "--in names the tool"),
+    ("show", "--stat", "tract diff --stat REV^ REV"),
+    ("shrink", "--to-budget", "did you mean --to?"),
+    ("status", "-s", "tract status is short; -v adds more"),
+    ("status", "--short", "tract status is short; -v adds more"),
+    ("tag", "-l", "tract tag lists them"),
 ];
 
 /// What other tools do and no command does, though some are spelled alike.
@@ -248,7 +304,14 @@ fn in_vain(failure: Failure, app: &App) -> Failure {
         _ => None,
     };
     let Some(place) = place.map(|place| place.display().to_string()) else {
-        return failure;
+        let way = match &failure {
+            Failure::Tract(Error::NoRepository { .. }) => tool_sessions::way_to_begin(app),
+            _ => None,
+        };
+        return match way {
+            Some(way) => failure.with_hint(way),
+            None => failure,
+        };
     };
     let hint = format!("tract --repo {} init makes one", shell_word(&place));
     Failure::refused(format!("no tract repository in {place}")).with_hint(hint)
@@ -424,6 +487,13 @@ fn usage_hint(error: &clap::Error, command: Option<&clap::Command>) -> String {
     {
         return "words to leave out stand behind --: tract find -- WORD -WORD".to_owned();
     }
+    if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg)
+        && let Some(of) = OTHER_OPTIONS
+            .iter()
+            .find(|of| Some(of.0) == command && of.1 == typed)
+    {
+        return of.2.to_owned();
+    }
     let typed = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(typed)) if error.kind() == ErrorKind::UnknownArgument => {
             typed.strip_prefix("--")
@@ -534,6 +604,14 @@ mod tests {
             let help = help.unwrap_or_default();
             let has_example = help.contains(&format!("tract {name}"));
             assert!(has_example, "{name} lacks an example");
+        }
+        for (command, option, _) in OTHER_OPTIONS {
+            let command = root.find_subcommand(command).expect("there is");
+            let is_here = |it: &clap::Arg| {
+                it.get_long().is_some_and(|it| option == format!("--{it}"))
+                    || it.get_short().is_some_and(|it| option == format!("-{it}"))
+            };
+            assert!(!command.get_arguments().any(is_here), "{option}");
         }
         for (other, ours) in SYNONYMS {
             let ours = ours.split(' ').next().expect("a name");

@@ -52,6 +52,20 @@ pub fn everything(app: &App) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// How to begin where there is no repository, and no session of this directory to take in; none where there is one.
+pub fn way_to_begin(app: &App) -> Option<&'static str> {
+    if here(app).is_ok_and(|found| !found.is_empty()) {
+        return None;
+    }
+    let is_anywhere = (app.tool_dirs()).is_ok_and(|dirs| !dirs.sessions().is_empty());
+    Some(match is_anywhere {
+        true => {
+            "tract import --all takes in this machine's sessions, tract init makes an empty repository"
+        }
+        false => "tract demo shows what tract does, tract init makes an empty repository",
+    })
+}
+
 fn none() -> Failure {
     let failure = Failure::refused("no sessions of any known tool");
     failure.with_hint("tract import PATH, or tract demo to look around first")

@@ -247,7 +247,19 @@ pub fn hint(error: &Error) -> Option<String> {
             let reflog = command(&format!("reflog {}", shell_word(name)));
             format!("{reflog} lists where it was")
         }
+        Error::EmptyBranch {
+            branch,
+            remote: Some(remote),
+            ..
+        } => {
+            let begin = command(&format!("branch {branch} {remote}"));
+            format!("{remote} is a remote's branch: {begin} begins one here")
+        }
         Error::UnknownRevision {
+            nearest: Some(name),
+            ..
+        }
+        | Error::EmptyBranch {
             nearest: Some(name),
             ..
         } => format!("did you mean {name}?"),

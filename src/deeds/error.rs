@@ -99,6 +99,12 @@ pub fn error_kind(error: &Error) -> String {
 fn facts(error: &Error) -> BTreeMap<String, Value> {
     let facts = match error {
         Error::UnknownRevision { text, nearest, .. } => json!({ "text": text, "nearest": nearest }),
+        Error::EmptyBranch {
+            branch,
+            nearest,
+            remote,
+            ..
+        } => json!({ "branch": branch, "nearest": nearest, "remote": remote }),
         Error::UnknownName { name, known, .. } => json!({ "name": name, "known": known }),
         Error::Conflicts { conflicts } => json!({ "conflicts": conflicts }),
         Error::DoesNotFit { commit, what, .. } => json!({ "commit": commit, "what": what }),

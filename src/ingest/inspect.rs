@@ -260,6 +260,8 @@ pub struct Inspected {
     pub title: Option<String>,
     /// The beginning of the first thing that the user said.
     pub prompt: Option<String>,
+    /// All of that.
+    pub asked: Option<String>,
     /// Messages on the main path.
     pub messages: u64,
     /// Compactions on the main path.
@@ -350,6 +352,7 @@ impl Sink for Inspected {
                 // What a tool puts before it is better than nothing.
                 if is_typed && !self.typed || is_prompt && self.prompt.is_none() {
                     (self.prompt, self.typed) = (Some(preview(&message)), is_typed);
+                    self.asked = Some(message.typed_texts().join(" "));
                 }
             }
             Action::Hide(hide) => {

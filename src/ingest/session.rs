@@ -4,7 +4,7 @@ mod deferred;
 mod own;
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use self::deferred::Deferred;
 pub(super) use self::own::refs_of;
@@ -349,14 +349,17 @@ impl<'a> Session<'a> {
                 return Ok(true);
             }
         }
-        // Of a session whose file a purge has erased, no record is left.
-        for name in tx.with_origins()? {
-            if let Some(tip) = load::tip(tx, &name)?.filter(|_| !is_own(&name)) {
-                for commit in commits {
-                    if tip == *commit || tx.is_ancestor(commit, &tip)? {
-                        return Ok(true);
-                    }
-                }
+        // Of a session whose file is not here, no record is.
+        let told: HashSet<RefName> = tx.with_origins()?.into_iter().collect();
+        if told.is_empty() {
+            return Ok(false);
+        }
+        for (name, tip) in load::tips(tx, RefName::SESSIONS)? {
+            if told.contains(&name)
+                && !is_own(&name)
+                && tx.are_ancestors(commits, &tip)?.contains(&true)
+            {
+                return Ok(true);
             }
         }
         Ok(false)

@@ -73,6 +73,9 @@ impl RefName {
     /// Where it stands what refs of other repositories were last seen at.
     pub const REMOTES: &'static str = "refs/remotes/";
 
+    /// Where the positions of other directories and other people live.
+    pub(crate) const ELSEWHERE: [&'static str; 2] = [AT, BY];
+
     /// `HEAD`.
     pub fn head() -> Self {
         Self("HEAD".to_owned())

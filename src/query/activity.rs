@@ -14,7 +14,8 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::model::pairs::{Links, Pairs};
 use crate::model::{DONE_ELSEWHERE, Encoding, Message, Millis, Part, RefName, Role, ToolUses};
 use crate::query::file_edits::{CalledEdit, EditOutcome, EditsOfCall};
-use crate::repo::copies::Copies;
+use crate::repo::copies::{Copies, as_kept};
+use crate::repo::kept::{message_in, request_of};
 use crate::repo::starters::Starters;
 use crate::repo::{Repo, kept, load, path, prompts};
 use crate::store::{ListedCommit, View};
@@ -198,6 +199,8 @@ struct Seen {
     sessions: Vec<RefName>,
     numbers: HashMap<String, usize>,
     commits: HashSet<CommitHash>,
+    /// The messages of sessions that are here in two forms, by ids of replies and hashes of others.
+    forms: HashSet<(RefName, String)>,
     /// What commands copied, each with its originals and what it says.
     copied: Vec<(Vec<CommitHash>, ContentHash, ActivityRow)>,
 }
@@ -261,6 +264,33 @@ impl Seen {
             }
         }
         Ok(copied)
+    }
+
+    /// Notes a message of a session that is here in two forms. True where its client streamed it, and it is in what that one
+    /// keeps: a reply has one id in both.
+    fn in_other_form(
+        &mut self,
+        view: &dyn View,
+        (kept, session): (&RefName, &RefName),
+        one: &ListedCommit,
+    ) -> Result<bool> {
+        let Some(said) = &one.said else {
+            return Ok(false);
+        };
+        let request = match said.role {
+            Role::Assistant => request_of(view, &one.row.hash)?,
+            _ => None,
+        };
+        let is_stream = as_kept(session).is_some();
+        let id = |id: &str| (kept.clone(), id.to_owned());
+        Ok(match request.as_deref().map(message_in) {
+            Some(message) => !self.forms.insert(id(message)) && is_stream,
+            None if is_stream => self.forms.contains(&id(&said.hash.to_string())),
+            None => {
+                self.forms.insert(id(&said.hash.to_string()));
+                false
+            }
+        })
     }
 
     /// Notes that a session said a message. False where it was said before at that moment.
@@ -335,6 +365,8 @@ fn told(
         Some(session) => seen.copied(session, &listed, copies)?,
         None => Copied::default(),
     };
+    let twice = path.session.map(|it| copies.in_two_forms(it)).transpose()?;
+    let twice = twice.flatten();
     let mut last_time = before.and_then(|row| row.commit.time);
     let (mut prompt, mut is_done_elsewhere) = (None, false);
     for (from, (page, typed)) in (0..)
@@ -365,6 +397,11 @@ fn told(
             let originals = path::origins(view, &one.row)?;
             if originals.is_empty() {
                 seen.commits.insert(one.row.hash);
+            }
+            if let (Some(kept), Some(session)) = (&twice, path.session)
+                && seen.in_other_form(view, (kept, session), one)?
+            {
+                continue;
             }
             let is_known = || seen.texts.contains(&said.hash);
             if copied.holds(at, is_prompt, is_known)

@@ -121,6 +121,11 @@ impl Repo {
             None => None,
         };
         let (mut session, mut session_new) = (None, 0);
+        if let Some(tip) = tip.as_ref().filter(|_| summary.hidden > 0) {
+            // The marker of a truncation that was restored is not hidden: it does not stand any more.
+            let outline = Outline::of(&*view, tip)?;
+            summary.hidden = (outline.all().len() - outline.visible().len()) as u64;
+        }
         if let Some(tip) = &tip {
             session = path::session_of(&*view, tip)?;
             if let (Some((name, _)), Some(branch)) = (&session, head.branch())

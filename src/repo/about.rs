@@ -2,7 +2,7 @@
 //! went on. Cheap enough to be asked for hundreds.
 
 use crate::error::Result;
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::model::{HideKind, Millis, Role, as_title};
 use crate::repo::outline::Outline;
 use crate::repo::repository::Repo;
@@ -25,6 +25,8 @@ pub struct About {
     pub cwd: Option<String>,
     /// The beginning of the first thing that the user said.
     pub prompt: Option<String>,
+    /// The message that this is the beginning of.
+    pub asked: Option<ContentHash>,
     /// The time of its newest commit that has one.
     pub last: Option<Millis>,
     /// How many messages a model would be sent.
@@ -56,9 +58,23 @@ impl Repo {
     pub fn about(&self, tip: &CommitHash) -> Result<About> {
         About::of(&*self.store.read()?, tip)
     }
+
+    /// What the user typed first, whole; empty where nobody typed anything.
+    pub fn asked_first(&self, about: &About) -> Result<String> {
+        let Some(asked) = about.asked else {
+            return Ok(String::new());
+        };
+        let message = load::content(&*self.store.read()?, &asked)?;
+        Ok(message.typed_texts().join(" "))
+    }
 }
 
 impl About {
+    /// How many messages were said: nobody says what hides put in place of others.
+    pub fn said(&self) -> usize {
+        (self.messages + self.hidden) - self.placed
+    }
+
     /// That of the line that ends in `tip`.
     pub(crate) fn of(view: &dyn View, tip: &CommitHash) -> Result<Self> {
         let outline = Outline::of(view, tip)?;
@@ -73,6 +89,7 @@ impl About {
         let typed = prompts::typed(view, &spoken)?;
         let typed = typed.iter().position(|typed| *typed).unwrap_or(0);
         let prompt = spoken.get(typed).map(|(_, row)| row);
+        let asked = prompt.map(|row| row.hash);
         let newest = view.ancestors(tip, None, SEARCH)?;
         // What came from a session stands at the end, or, before messages of one's own, at the
         // beginning.
@@ -88,6 +105,7 @@ impl About {
             tool,
             cwd: session.cwd,
             prompt: prompt.map(|row| as_title(&row.preview)),
+            asked,
             last: newest.iter().find_map(|row| row.commit.time),
             messages: outline.visible().len(),
             hidden: outline.all().len() - outline.visible().len(),

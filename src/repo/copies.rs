@@ -56,8 +56,12 @@ pub(crate) struct Copies<'v> {
     ranks: RefCell<HashMap<RefName, Rank>>,
     parents: RefCell<HashMap<RefName, Vec<RefName>>>,
     resumes: RefCell<HashMap<RefName, usize>>,
-    /// The sessions whose files a purge has erased.
-    erased: RefCell<Option<Vec<RefName>>>,
+    /// The sessions that are here in two forms, as their clients keep them.
+    twice: RefCell<Option<HashSet<RefName>>>,
+    /// Who started sessions whose files are not here.
+    starters: RefCell<Option<HashMap<RefName, RefName>>>,
+    /// By each commit from which `resume` wrote a session, the sessions on whose paths it is and whose files are not here.
+    fileless: RefCell<Option<HashMap<CommitHash, Vec<RefName>>>>,
 }
 
 impl<'v> Copies<'v> {
@@ -68,7 +72,9 @@ impl<'v> Copies<'v> {
             ranks: RefCell::default(),
             parents: RefCell::default(),
             resumes: RefCell::default(),
-            erased: RefCell::default(),
+            twice: RefCell::default(),
+            starters: RefCell::default(),
+            fileless: RefCell::default(),
         }
     }
 
@@ -88,17 +94,25 @@ impl<'v> Copies<'v> {
         Ok(())
     }
 
-    /// The session whose agent a session's file says to be.
+    /// The session whose agent did a session, as that one's file says; of one whose file is not here, as was told of it.
     pub(crate) fn starter(&self, name: &RefName) -> Result<Option<RefName>> {
         let tool = name
             .as_session()
             .and_then(|(tool, _)| Format::named(tool).ok());
         let home = tool.and_then(|format| format.home.as_ref());
-        match home.is_some_and(|home| home.names_starters) {
-            true => Ok(self.front(name)?.started_by),
-            // Nothing is read of the files of others.
-            false => Ok(None),
+        // Nothing is read of the files of other tools.
+        let front = match home.is_some_and(|home| home.names_starters) {
+            true => self.front(name)?,
+            false => Front::default(),
+        };
+        if front.read_bytes > 0 {
+            return Ok(front.started_by);
         }
+        if self.starters.borrow().is_none() {
+            *self.starters.borrow_mut() = Some(self.view.starters()?.into_iter().collect());
+        }
+        let told = self.starters.borrow();
+        Ok(told.iter().find_map(|it| it.get(name).cloned()))
     }
 
     fn rank(&self, name: &RefName) -> Result<Rank> {
@@ -147,20 +161,15 @@ impl<'v> Copies<'v> {
         Ok(1 + before.into_iter().min().unwrap_or(0))
     }
 
-    /// The sessions that a commit came from. Of those whose files a purge has erased no record stands behind a commit any more:
-    /// the paths to their ends are left.
+    /// The sessions that a commit came from, from which `resume` wrote one. Behind the commits of those whose files are not
+    /// here stands no record: the paths to their ends are left.
     fn imported_to(&self, commit: &CommitHash) -> Result<Vec<RefName>> {
-        if self.erased.borrow().is_none() {
-            *self.erased.borrow_mut() = Some(self.view.with_origins()?);
+        if self.fileless.borrow().is_none() {
+            *self.fileless.borrow_mut() = Some(fileless(self.view)?);
         }
-        let mut sessions = Vec::new();
-        for name in self.erased.borrow().iter().flatten() {
-            if let Some(tip) = load::tip(self.view, name)?
-                && (tip == *commit || self.view.is_ancestor(commit, &tip)?)
-            {
-                sessions.push(name.clone());
-            }
-        }
+        let known = self.fileless.borrow();
+        let sessions = known.iter().find_map(|it| it.get(commit).cloned());
+        let mut sessions = sessions.unwrap_or_default();
         if let Some((newest, others)) = newest_imported(self.view, commit)?
             && (newest == *commit || sessions.is_empty())
         {
@@ -180,6 +189,17 @@ impl<'v> Copies<'v> {
             }
         }
         Ok(false)
+    }
+
+    /// The name under which a client keeps a session that is here both as it keeps it and as it streamed it; none for any
+    /// other session.
+    pub(crate) fn in_two_forms(&self, session: &RefName) -> Result<Option<RefName>> {
+        if self.twice.borrow().is_none() {
+            *self.twice.borrow_mut() = Some(kept_and_streamed(self.view)?);
+        }
+        let kept = as_kept(session).unwrap_or_else(|| root(session));
+        let twice = self.twice.borrow();
+        Ok(Some(kept).filter(|kept| twice.iter().any(|it| it.contains(kept))))
     }
 
     /// Whether one of two sessions says that it began as a copy of the other, or of a copy of that.
@@ -259,22 +279,56 @@ impl<'v> Copies<'v> {
     }
 }
 
+/// By each commit from which `resume` wrote a session, the sessions on whose paths it is and whose files are not here.
+fn fileless(view: &dyn View) -> Result<HashMap<CommitHash, Vec<RefName>>> {
+    let resumed = view.all_resumed()?.into_iter();
+    let resumed: Vec<CommitHash> = resumed.map(|(_, _, row)| row.commit).collect();
+    let told: HashSet<RefName> = view.with_origins()?.into_iter().collect();
+    let mut found: HashMap<CommitHash, Vec<RefName>> = HashMap::new();
+    if resumed.is_empty() || told.is_empty() {
+        return Ok(found);
+    }
+    for (name, tip) in load::tips(view, RefName::SESSIONS)? {
+        if !told.contains(&name) {
+            continue;
+        }
+        for (commit, is_before) in resumed.iter().zip(view.are_ancestors(&resumed, &tip)?) {
+            let sessions = is_before.then(|| found.entry(*commit).or_default());
+            if let Some(sessions) = sessions.filter(|it| !it.contains(&name)) {
+                sessions.push(name.clone());
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Keeps what the file of a session begins with, before what is kept of it is erased.
 pub(crate) fn keep_origin(tx: &dyn Tx, session: &RefName) -> Result<()> {
-    let front = match Copies::of(tx).front(session) {
-        // Of what cannot be read any more nothing can be kept.
-        Err(Error::Damaged { .. }) => return Ok(()),
-        front => front?,
-    };
-    if front.source == 0 || tx.origin(session)?.is_some() {
+    if tx.origin(session)?.is_some() {
         return Ok(());
     }
-    let origin = OriginRow {
-        source: Some(front.source),
+    let copies = Copies::of(tx);
+    let Some(origin) = origin_of(&copies, session)? else {
+        return Ok(());
+    };
+    if let Some(starter) = copies.starter(session)? {
+        tx.put_starter(session, &starter)?;
+    }
+    tx.put_origin(session, &origin)
+}
+
+/// What the file of a session begins with, be it here or not; none where nothing is known of one, or it cannot be read any
+/// more.
+pub(crate) fn origin_of(copies: &Copies<'_>, session: &RefName) -> Result<Option<OriginRow>> {
+    let front = match copies.front(session) {
+        Err(Error::Damaged { .. }) => return Ok(None),
+        front => front?,
+    };
+    Ok((front.source != 0).then(|| OriginRow {
+        source: Some(front.source).filter(|source| *source != u64::MAX),
         began: front.began,
         copied_from: front.forked_from,
-    };
-    tx.put_origin(session, &origin)
+    }))
 }
 
 /// Whether `resume` wrote a session, as far as is known here.
@@ -305,7 +359,7 @@ pub(crate) fn as_kept(name: &RefName) -> Option<RefName> {
 }
 
 /// The sessions that are here as a client streamed them and as it keeps them, by the latter's names.
-pub(crate) fn kept_and_streamed(view: &dyn View) -> Result<HashSet<RefName>> {
+fn kept_and_streamed(view: &dyn View) -> Result<HashSet<RefName>> {
     let mut both = HashSet::new();
     let streams = FORMATS
         .into_iter()

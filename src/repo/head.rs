@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::model::{Head, Millis, RefName, RefValue};
+use crate::model::{self, Head, Millis, RefName, RefValue};
 use crate::repo::call::On;
 use crate::repo::load;
 use crate::store::{Seat, View};
@@ -32,6 +32,57 @@ pub(crate) fn head(view: &dyn View, on: &On) -> Result<Head> {
         },
     };
     attached(view, branch)
+}
+
+/// Among how many branches, those that were worked on last, the one is looked for that was meant.
+const NEAR: usize = 1000;
+
+/// The error for a branch without commits.
+pub(crate) fn without_commits(view: &dyn View, branch: &RefName) -> Result<Error> {
+    let is_made = is_made(view, branch)?;
+    let (mut nearest, mut remote) = (None, None);
+    if !is_made {
+        remote = seen_elsewhere(view, branch)?;
+        let known = view.active_branches(None, NEAR)?;
+        let known = known.iter().map(|(one, _)| one.name.short());
+        nearest = model::nearest(branch.short(), known).map(str::to_owned);
+    }
+    Ok(Error::EmptyBranch {
+        branch: branch.short().to_owned(),
+        is_made,
+        nearest,
+        remote,
+    })
+}
+
+/// A remote's branch of the same name.
+fn seen_elsewhere(view: &dyn View, branch: &RefName) -> Result<Option<String>> {
+    for (key, _) in view.config()? {
+        let remote = key.strip_prefix("remote.");
+        let remote = remote.and_then(|key| key.strip_suffix(".url"));
+        if let Some(Ok(seen)) = remote.map(|remote| RefName::of_remote(remote, branch))
+            && view.reference(&seen)?.is_some()
+        {
+            return Ok(Some(seen.short().to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a branch without commits was made: somebody's HEAD is on it, or it had some.
+fn is_made(view: &dyn View, branch: &RefName) -> Result<bool> {
+    if head(view, &On::Head)?.branch() == Some(branch) || !view.reflog(branch, 1)?.is_empty() {
+        return Ok(true);
+    }
+    let on_it = |(name, value): &(RefName, RefValue)| {
+        name.is_head() && matches!(value, RefValue::Symbolic(on) if on == branch)
+    };
+    for elsewhere in RefName::ELSEWHERE {
+        if view.references(elsewhere)?.iter().any(on_it) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Where a HEAD stands that was never moved.

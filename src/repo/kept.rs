@@ -91,6 +91,11 @@ pub(crate) fn request_of(view: &dyn View, commit: &CommitHash) -> Result<Option<
     Ok(None)
 }
 
+/// The id of the message in the name of a request that it answered.
+pub(crate) fn message_in(request: &str) -> &str {
+    request.split(' ').next().unwrap_or(request)
+}
+
 /// The newest imported commit on the path to one, with the sessions that it came from.
 pub(crate) fn newest_imported(
     view: &dyn View,

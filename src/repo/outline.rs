@@ -70,9 +70,11 @@ impl Outline {
         self.listed(|_, stretch| stretch.fate.visible)
     }
 
-    /// How many entries hides put in place of what they hid: summaries, markers, and messages that were moved.
+    /// How many entries stand that hides put in place of what they hid: summaries, markers, and messages that were moved.
     pub fn placed(&self) -> usize {
-        let is_placed = |stretch: &&Stretch| matches!(&stretch.what, Stood::One(entry) if entry.placed.is_some());
+        let is_placed = |stretch: &&Stretch| {
+            stretch.stands && matches!(&stretch.what, Stood::One(entry) if entry.placed.is_some())
+        };
         self.stretches.iter().filter(is_placed).count()
     }
 

@@ -310,6 +310,11 @@ impl Repo {
         head(&*self.store.read()?, on)
     }
 
+    /// The error for a branch without commits: it may be one that nobody made.
+    pub(crate) fn without_commits(&self, branch: &RefName) -> Result<Error> {
+        crate::repo::head::without_commits(&*self.store.read()?, branch)
+    }
+
     /// What compiling `commit` gives, before any body is read.
     pub fn context(&self, commit: &CommitHash) -> Result<Context> {
         load::context(&*self.store.read()?, commit)

@@ -352,9 +352,7 @@ fn named(view: &dyn View, on: &On, text: &str) -> Result<Option<CommitHash>> {
     if matches!(text, "HEAD" | "@") {
         let head = repository::head(view, on)?;
         return match (head.commit(), head.branch()) {
-            (None, Some(branch)) => Err(Error::EmptyBranch {
-                branch: branch.short().to_owned(),
-            }),
+            (None, Some(branch)) => Err(head::without_commits(view, branch)?),
             (commit, _) => Ok(commit),
         };
     }

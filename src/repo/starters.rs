@@ -2,7 +2,8 @@
 //!
 //! A tool may keep a sub-agent as a session of its own. Its branch stands below that of the session that started it, and
 //! each session has the branch that follows it: so it is known for every tool, wherever the tool itself says it. An agent
-//! that came in before that session has a branch of its own; then its file tells, where its tool's files do.
+//! that came in before that session has a branch of its own; then its file tells, where its tool's files do. Of one whose file is
+//! not here, where it came from tells.
 //! Deliberately absent: sub-agents that stand below their session by name, for they tell it themselves.
 
 use std::collections::{HashMap, HashSet};
@@ -105,6 +106,11 @@ impl Starters {
             }
         }
         Some(first)
+    }
+
+    /// The session an agent of which did this one.
+    pub(crate) fn of_agent(&self, session: &RefName) -> Option<&RefName> {
+        self.by_agent.get(session.as_str())
     }
 
     /// The sessions that agents of this one started, and agents of theirs.

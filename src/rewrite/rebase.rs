@@ -15,6 +15,7 @@ use crate::model::{Encoding, EntryId, Head, RefName, RefValue};
 use crate::repo::call::{Call, On};
 use crate::repo::chain::Chain;
 use crate::repo::counts::Counting;
+use crate::repo::head;
 use crate::repo::load::{self, Fresh};
 use crate::repo::path;
 use crate::repo::pictures;
@@ -179,8 +180,7 @@ impl Repo {
             }
         };
         let Some(tip) = tip else {
-            let branch = branch.short().to_owned();
-            return Err(Error::EmptyBranch { branch });
+            return Err(head::without_commits(&*tx, &branch)?);
         };
         let (base, rows) = own(&*tx, &branch, &tip, rebase)?;
         let mut done = Rebased {

@@ -1442,8 +1442,10 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
         began: Some(Millis(-1)),
         copied_from: Some(RefName::session("codex", "0")),
     };
+    let starter = RefName::session("codex", "2");
     reading(&*store, |view| {
         assert_eq!(view.origin(&name)?, None);
+        assert_eq!(view.starters()?, []);
         assert_eq!(view.records_of(&tip)?, vec![]);
         assert_eq!(view.usage(&[tip])?, [None]);
         assert_eq!(view.session(&name)?, None);
@@ -1473,6 +1475,8 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
         let read = tx.origin(&name).expect("read");
         assert_eq!(read, Some(OriginRow::default()));
         tx.put_origin(&name, &origin).expect("kept");
+        tx.put_starter(&name, &name).expect("kept");
+        tx.put_starter(&name, &starter).expect("kept");
         tx.put_resumed(
             "codex",
             "1",
@@ -1502,6 +1506,9 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
         assert_eq!(view.session(&name)?, Some(known));
         assert_eq!(view.origin(&name)?, Some(origin));
         assert_eq!(view.with_origins()?, std::slice::from_ref(&name));
+        assert_eq!(view.starters()?, [(name.clone(), starter.clone())]);
+        assert_eq!(view.stated_usage_of(&name)?, Some(stated.clone()));
+        assert_eq!(view.stated_usage_of(&starter)?, None);
         assert_eq!(view.resumed("codex", "1")?, Some(resume.clone()));
         assert_eq!(view.resumed("claude-code", "1")?, None);
         let all = view.all_resumed()?;
@@ -1512,6 +1519,7 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
         tx.forget_session(&name).expect("forgotten");
         assert_eq!(tx.origin(&name).expect("read"), None);
         assert_eq!(tx.stated_usage().expect("read"), []);
+        assert_eq!(tx.starters().expect("read"), []);
     });
 }
 

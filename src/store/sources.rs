@@ -12,7 +12,8 @@ use super::columns::damaged;
 use super::compression::{ZSTD, press};
 use super::remembered::{self, Memory, MemoryRow, Remembered, RememberedMut, odd};
 use super::tables::{
-    FOLLOWED, INJECTED, ORIGINS, RECORDINGS, SESSIONS, STATED_USAGE, UNREAD, USAGE_DETAILS,
+    FOLLOWED, INJECTED, ORIGINS, RECORDINGS, SESSIONS, STARTERS, STATED_USAGE, UNREAD,
+    USAGE_DETAILS,
 };
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};
@@ -143,7 +144,7 @@ impl SessionRow {
     }
 }
 
-/// What the file of a session began with, of which a purge left nothing.
+/// What the file of a session began with that is not here: a purge erased it, or it stayed where the session was imported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OriginRow {
     /// The number that the kept file had; none: it was not kept.
@@ -293,6 +294,10 @@ impl Block {
 }
 
 /// What the usage record of a reply says beyond tokens.
+fn stated(row: &MemoryRow) -> Result<StatedUsage> {
+    StatedUsage::from_text(row.text(0)?).ok_or_else(|| odd("the usage of", &row.key))
+}
+
 fn detailed(row: &MemoryRow) -> Result<(CommitHash, UsageDetail)> {
     let detail = UsageDetail::from_text(row.text(1)?);
     let detail = detail.ok_or_else(|| odd("the usage of", &row.key))?;
@@ -508,16 +513,23 @@ pub trait Sources: Remembered {
         row.as_ref().map(SessionRow::of).transpose()
     }
 
-    /// What a session's file began with, where a purge has erased it.
+    /// What a session's file began with, where it is not here.
     fn origin(&self, name: &RefName) -> Result<Option<OriginRow>> {
         let row = remembered::one(self, &ORIGINS, name.as_str())?;
         row.as_ref().map(OriginRow::of).transpose()
     }
 
-    /// The sessions of which a purge has erased a file.
+    /// The sessions of whose files that is known.
     fn with_origins(&self) -> Result<Vec<RefName>> {
         let rows = remembered::all(self, &ORIGINS)?;
         rows.iter().map(MemoryRow::name).collect()
+    }
+
+    /// The sessions that agents of others did, each with the one that started it, where its file is not here.
+    fn starters(&self) -> Result<Vec<(RefName, RefName)>> {
+        let rows = remembered::all(self, &STARTERS)?;
+        let pair = |row: &MemoryRow| Ok((row.name()?, row.reference(0)?));
+        rows.iter().map(pair).collect()
     }
 
     /// What the usage records of these replies say beyond [`Objects::usage`](super::Objects::usage), where they do.
@@ -577,14 +589,15 @@ pub trait Sources: Remembered {
     /// What clients say that all requests of their sessions came to.
     fn stated_usage(&self) -> Result<Vec<(RefName, StatedUsage)>> {
         let rows = remembered::shown(self, &STATED_USAGE)?;
-        let stated = rows.iter().map(|row| {
-            let stated = StatedUsage::from_text(row.text(0)?);
-            Ok((
-                row.name()?,
-                stated.ok_or_else(|| odd("the usage of", &row.key))?,
-            ))
-        });
-        stated.collect()
+        rows.iter()
+            .map(|row| Ok((row.name()?, stated(row)?)))
+            .collect()
+    }
+
+    /// The same of one session.
+    fn stated_usage_of(&self, name: &RefName) -> Result<Option<StatedUsage>> {
+        let row = remembered::one(self, &STATED_USAGE, name.as_str())?;
+        row.as_ref().map(stated).transpose()
     }
 
     /// Until when a session that is recorded is taken for one that goes on; none where nobody has recorded it.
@@ -684,6 +697,12 @@ pub trait SourcesMut: Sources + RememberedMut {
         self.remember(Memory(&ORIGINS), name.as_str(), Some(origin.cells()))
     }
 
+    /// Keeps which session started another one; a repeat replaces.
+    fn put_starter(&self, agent: &RefName, starter: &RefName) -> Result<()> {
+        let cells = vec![Cell::from(starter.as_str())];
+        self.remember(Memory(&STARTERS), agent.as_str(), Some(cells))
+    }
+
     /// Remembers a session that `resume` wrote.
     fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()>;
 
@@ -730,6 +749,7 @@ pub trait SourcesMut: Sources + RememberedMut {
     /// Forgets what is known of a session.
     fn forget_session(&self, name: &RefName) -> Result<()> {
         self.remember(Memory(&ORIGINS), name.as_str(), None)?;
+        self.remember(Memory(&STARTERS), name.as_str(), None)?;
         self.remember(Memory(&STATED_USAGE), name.as_str(), None)?;
         self.remember(Memory(&SESSIONS), name.as_str(), None)
     }

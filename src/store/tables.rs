@@ -144,12 +144,14 @@ pub(super) static SESSIONS: Table = Table::of(
     &["name", "title", "cwd", "absent"],
     RoomOf::Sources,
 );
-/// What sessions began with whose files a purge erased.
+/// What sessions began with whose files are not here: a purge erased them, or they stayed where the sessions were imported.
 pub(super) static ORIGINS: Table = Table::of(
     "origins",
     &["name", "source", "began", "copied_from"],
     RoomOf::Sources,
 );
+/// Which sessions started others whose files are not here, by the latter.
+pub(super) static STARTERS: Table = Table::of("starters", &["agent", "starter"], RoomOf::Sources);
 /// What usage records say beyond tokens, by the commits of their replies.
 pub(super) static USAGE_DETAILS: Table = Table::of(
     "usage_details",
@@ -247,7 +249,7 @@ pub(super) static WORDS: Table = Table::derived(
 .repair(Repair::Drop);
 
 /// All of them, by name.
-pub(super) static TABLES: [&Table; 44] = [
+pub(super) static TABLES: [&Table; 45] = [
     &Table::of(
         "adopted",
         &["id", "session", "theirs", "ours"],
@@ -374,6 +376,7 @@ pub(super) static TABLES: [&Table; 44] = [
         RoomOf::Sources,
     )
     .repair(Repair::Again),
+    &STARTERS,
     &STATED_USAGE,
     &SUMMARIES,
     &TAG_NOTES,

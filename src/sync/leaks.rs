@@ -2,15 +2,55 @@
 
 use std::collections::BTreeSet;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::secret::Secrets;
+use crate::model::secret::{SecretCounts, Secrets, add_counts};
 use crate::repo::ancestry;
 use crate::repo::repository::Repo;
 use crate::store::View;
 
 /// How many commits' messages are read at once.
 const SOME: usize = 256;
+
+/// The secrets of several things that are to leave together: all are named at once.
+#[derive(Default)]
+pub struct Leaked {
+    counts: SecretCounts,
+    commits: Vec<String>,
+}
+
+impl Leaked {
+    /// Notes the secrets for which something was refused. Those of commits that are named already were counted.
+    ///
+    /// # Errors
+    ///
+    /// Any other error.
+    pub fn take<T>(&mut self, done: Result<T>) -> Result<Option<T>> {
+        let (counts, commits) = match done {
+            Err(Error::Leaks { counts, commits }) => (counts, commits),
+            done => return done.map(Some),
+        };
+        let mut new = commits;
+        let are_unnamed = new.is_empty();
+        new.retain(|commit| !self.commits.contains(commit));
+        if are_unnamed || !new.is_empty() {
+            add_counts(&mut self.counts, &counts);
+        }
+        self.commits.extend(new);
+        Ok(None)
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::Leaks`] where anything was refused.
+    pub fn end(self) -> Result<()> {
+        let Self { counts, commits } = self;
+        match counts.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Leaks { counts, commits }),
+        }
+    }
+}
 
 impl Repo {
     /// The commits that lead to `tip` whose messages hold any of these secrets, oldest first.

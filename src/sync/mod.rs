@@ -44,6 +44,7 @@ pub use erasures::ErasedHere;
 pub use fetch::{FetchOptions, Fetched, Follow, Parted};
 pub use here::Here;
 pub use landed::{Landed, LandedRef};
+pub use leaks::Leaked;
 pub use push::{PushOptions, PushRef, Pushed};
 pub use remotes::Remote;
 pub use shelf::OnShelf;

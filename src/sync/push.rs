@@ -8,6 +8,7 @@ use super::denials::Harm;
 use super::erased::erased_on;
 use super::here::{Here, beside};
 use super::landed::{Landed, LandedRef, landed};
+use super::leaks::Leaked;
 use super::{ErasedThere, LeftOut, Peer, PeerRefs, RefMove, remotes};
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
@@ -233,15 +234,17 @@ impl Repo {
                 after = Some(commit);
             }
         }
+        let mut leaked = Leaked::default();
         for piece in &pieces {
             let piece = std::slice::from_ref(piece);
             let behind = Files::behind(options.sources);
-            let bundled = self.look_through(piece, behind, options.leaving)?;
-            add_counts(&mut counts, &bundled.secrets);
+            let bundled = leaked.take(self.look_through(piece, behind, options.leaving))?;
+            add_counts(&mut counts, &bundled.unwrap_or_default().secrets);
         }
         if !files.is_empty() {
-            let bundled = self.look_through(paths, Files::These(files), options.leaving)?;
-            add_counts(&mut counts, &bundled.secrets);
+            let bundled = self.look_through(paths, Files::These(files), options.leaving);
+            let bundled = leaked.take(bundled)?;
+            add_counts(&mut counts, &bundled.unwrap_or_default().secrets);
         }
         let mut beside = SecretCounts::default();
         for to in moves {
@@ -252,11 +255,12 @@ impl Repo {
             }
         }
         if matches!(options.leaving, Leaving::Refused(_)) && !beside.is_empty() {
-            return Err(Error::Leaks {
-                counts: beside,
+            leaked.take::<()>(Err(Error::Leaks {
+                counts: beside.clone(),
                 commits: Vec::new(),
-            });
+            }))?;
         }
+        leaked.end()?;
         add_counts(&mut counts, &beside);
         Ok(counts)
     }

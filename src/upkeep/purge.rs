@@ -13,6 +13,7 @@ use crate::model::{PURGED, RefName};
 use crate::repo::ancestry;
 use crate::repo::call::Call;
 use crate::repo::copies;
+use crate::repo::head;
 use crate::repo::load;
 use crate::repo::prompts;
 use crate::repo::repository::{self, Repo};
@@ -96,9 +97,11 @@ impl Repo {
     pub fn purge(&self, call: Call<'_>) -> Result<Purged> {
         let tx = self.store.write()?;
         let tip = |tx: &dyn View| {
-            let tip = repository::head(tx, call.on)?.commit();
-            let branch = || call.on.to_string();
-            tip.ok_or_else(|| Error::EmptyBranch { branch: branch() })
+            let at = head::head(tx, call.on)?;
+            match (at.commit(), at.branch()) {
+                (None, Some(branch)) => Err(head::without_commits(tx, branch)?),
+                (tip, _) => tip.ok_or_else(|| Error::no_commit("HEAD")),
+            }
         };
         let named: HashSet<CommitHash> = erasable(&*tx, &tip(&*tx)?)?
             .iter()

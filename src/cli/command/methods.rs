@@ -84,7 +84,7 @@ const TYPED: &[(&str, &[&str], &str)] = &[
     ),
     (
         "branch",
-        &["gone", "here", "limit", "remotes", "tool"],
+        &["all", "gone", "here", "limit", "remotes", "tool"],
         "branches lists them",
     ),
     ("commit", &["file", "stdin"], READS),

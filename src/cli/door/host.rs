@@ -14,7 +14,6 @@ use tract::model::secret::{People, Secrets};
 use tract::model::{Millis, RefName};
 use tract::render::Calendar;
 use tract::repo::{BackupNote, On, Repo};
-use tract::sync::Peer;
 
 use crate::cli::app::{Environment, IN_HOOK};
 use crate::cli::machine::shell::shell;
@@ -338,7 +337,7 @@ impl Host for App {
         &self,
         url: &str,
         repo: &Repo,
-        work: &mut dyn FnMut(&mut dyn Peer) -> Result<(), ApiError>,
+        work: &mut dyn FnMut(&mut dyn peer::Peer) -> Result<(), ApiError>,
     ) -> Result<(), ApiError> {
         // An application of its own, that says nothing.
         let (mut app, mut said) = (Surroundings::of(self).app(), Ok(()));

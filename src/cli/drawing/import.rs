@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use tract::deeds::ImportAnswer;
 use tract::formats::Format;
-use tract::ingest::{BranchOutcome, ImportReport, ImportedSession, Outcome};
+use tract::ingest::{self, BranchOutcome, ImportReport, ImportedSession, Outcome};
 use tract::model::secret::SecretCounts;
 use tract::model::tokens::context_total;
 use tract::model::{Head, HideKind, RefName};
-use tract::render::{Label, Line, columns, counted_secrets, grouped, plural, table, tokens};
+use tract::render::{
+    Label, Line, columns, counted_secrets, grouped, plural, shell_word, table, tokens,
+};
 use tract::repo::Repo;
 
 use crate::cli::drawing::listing;
@@ -557,6 +559,13 @@ fn hints(repo: &Repo, format: &Format, session: &ImportedSession, app: &mut App)
     place_hint(repo, session, app)
 }
 
+/// What puts a session's new messages after the commits of a branch, if it came from a file.
+pub fn onto(repo: &Repo, session: &RefName, branch: &str, app: &App) -> Result<Option<String>> {
+    let file = ingest::file_of(repo, session)?;
+    let file = file.map(|(file, _)| shell_word(&app.short_path(&file)));
+    Ok(file.map(|file| format!("tract import --onto {} {file}", shell_word(branch))))
+}
+
 /// Where a session is, if that is not where HEAD is.
 fn place_hint(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<()> {
     match &session.branch {
@@ -569,10 +578,15 @@ fn place_hint(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(
             ));
         }
         BranchOutcome::Stays(branch) => {
-            let branch = branch.short();
-            app.ui.hint(format!(
-                "to put the new messages after your commits: tract import --onto {branch} FILE"
-            ));
+            let after = onto(repo, &session.name, branch.short(), app)?;
+            app.ui.hint(match after {
+                Some(import) => format!("to put the new messages after your commits: {import}"),
+                None => {
+                    let session = listing::shown_name(&session.name, true);
+                    let session = session.trim_end_matches('…');
+                    format!("the new messages are in the session: tract log {session}")
+                }
+            });
         }
         BranchOutcome::Follows(branch) if !is_here(repo, branch)? => {
             let branch = branch.short();

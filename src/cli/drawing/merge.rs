@@ -1,7 +1,8 @@
 //! What is said of a merge, whoever asked for it: a merge, what goes on with one, a pull.
 
+use tract::model::Operation;
 use tract::render::{Label, Line, plural, table};
-use tract::repo::{On, Repo};
+use tract::repo::{Committed, MergeForm, On, Repo};
 use tract::rewrite::{Merge, MergeConflict, Merged};
 
 use crate::cli::drawing::{outcome, position};
@@ -39,7 +40,16 @@ pub fn tell(made: &Merge, name: &str, dry_run: bool, repo: &Repo, app: &mut App)
 }
 
 fn done(made: &Merged, name: &str, on: &On, app: &mut App) {
-    let mut did = format!("Merged {name}: {}", plural(made.said as u64, "message"));
+    let said = plural(made.said as u64, "message");
+    let is_append = |it: &&Committed| matches!(it.commit.operation, Operation::Append { .. });
+    let came = made.surgery.commits.iter().filter(is_append).count();
+    let came = match made.form {
+        _ if came == 0 => said,
+        MergeForm::Message => format!("{said}, told in one"),
+        MergeForm::Messages => said,
+        MergeForm::Prompts => format!("{} of {said}", plural(came as u64, "prompt")),
+    };
+    let mut did = format!("Merged {name}: {came}");
     if made.changes > 0 {
         did += &format!(", {}", plural(made.changes as u64, "change"));
     }

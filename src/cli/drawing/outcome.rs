@@ -35,6 +35,17 @@ pub fn options(app: &App, repo: &Repo, dry_run: bool) -> Result<SurgeryOptions> 
     })
 }
 
+/// Refuses a branch that nobody made, where nothing is to make it.
+pub fn refuse_unmade(repo: &Repo, on: &On) -> Result<()> {
+    if *on == On::Head || repo.head(on)?.commit().is_some() {
+        return Ok(());
+    }
+    match repo.resolve(on, "HEAD") {
+        Err(error @ Error::EmptyBranch { is_made: false, .. }) => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
 /// The same of a command that may be asked how many messages of each kind its dry run lists; 0: all.
 pub fn limited(
     app: &App,
@@ -42,6 +53,7 @@ pub fn limited(
     dry_run: bool,
     limit: Option<usize>,
 ) -> Result<SurgeryOptions> {
+    refuse_unmade(repo, &app.on()?)?;
     let usual = options(app, repo, dry_run)?;
     Ok(match limit.filter(|_| dry_run) {
         None => usual,

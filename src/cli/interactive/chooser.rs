@@ -214,9 +214,11 @@ impl Chooser {
         let from = Instant::now();
         while self.known < self.rows.len() && from.elapsed() < SLICE {
             let row = &mut self.rows[self.known];
+            let mut asked = None;
             match (&row.place, repo) {
                 (Place::Ref(_, tip), Some(repo)) => {
                     row.about = repo.about(tip)?;
+                    asked = Some(repo.asked_first(&row.about)?);
                     row.is_here = match &row.about.cwd {
                         Some(cwd) => Path::new(cwd) == here,
                         // What was written here by hand has none; where a tool's session ran is not known.
@@ -224,10 +226,10 @@ impl Chooser {
                     };
                 }
                 (Place::Ref(..), None) => {}
-                (Place::File(path, _), _) => row.about.learn(path),
+                (Place::File(path, _), _) => asked = row.about.learn(path),
             }
             let about = &row.about;
-            let said = [&about.title, &about.prompt, &about.cwd, &about.tool];
+            let said = [&about.title, &about.prompt, &asked, &about.cwd, &about.tool];
             for text in said.into_iter().flatten() {
                 row.text = format!("{} {}", row.text, text.to_lowercase());
             }
@@ -410,8 +412,8 @@ impl Chooser {
 
 /// What is known of a conversation.
 trait Known {
-    /// Reads the session's file.
-    fn learn(&mut self, path: &Path);
+    /// Reads the session's file; gives what was typed first in it.
+    fn learn(&mut self, path: &Path) -> Option<String>;
 
     /// The last name of the directory that the session ran in.
     fn directory(&self) -> Option<String>;
@@ -423,16 +425,20 @@ impl Known for About {
         Some(name.to_string_lossy().into_owned())
     }
 
-    fn learn(&mut self, path: &Path) {
+    fn learn(&mut self, path: &Path) -> Option<String> {
         match ingest::inspect(path) {
             Ok(found) => {
                 self.title = found.title;
                 self.prompt = found.prompt;
                 self.cwd = found.cwd;
                 self.messages = found.messages as usize;
+                found.asked
             }
             // It is told when it is opened, too.
-            Err(error) => self.title = Some(format!("({error})")),
+            Err(error) => {
+                self.title = Some(format!("({error})"));
+                None
+            }
         }
     }
 }
@@ -452,7 +458,10 @@ mod tests {
             let done = repo.commit(Call::default(), &say(text), &CommitOptions::default());
             done.expect("commits")[0].hash
         };
-        let first = commit("Which Sheds are there?");
+        let lines = "and of which size, for the winter comes ".repeat(9);
+        let first = commit(&format!(
+            "Which Sheds are there? {lines}Look at the far Orchard too."
+        ));
         commit("and which are green?");
         for name in ["garden", "cellar"] {
             let name = RefName::branch(name).expect("a name");
@@ -501,6 +510,7 @@ mod tests {
         assert!(narrow.iter().all(|line| !line.contains('│')), "{narrow:?}");
         assert_eq!(type_in(&mut chooser, "sheds"), "1 of 3");
         assert_eq!(type_in(&mut chooser, "gar shed"), "1 of 1");
+        assert_eq!(type_in(&mut chooser, "far orchard"), "1 of 3");
         assert_eq!(type_in(&mut chooser, "mansion"), "nothing fits");
         assert_eq!(chooser.take(&Key::Enter), Chose::Going);
         type_in(&mut chooser, "cell");

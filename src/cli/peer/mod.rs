@@ -16,7 +16,8 @@ use tract::hash::CommitHash;
 use tract::model::Millis;
 use tract::render::{Label, Line, plural, shell_word};
 use tract::repo::Repo;
-use tract::sync::{Carried, Here, Landed, LandedRef, LeftOut, Peer};
+pub use tract::sync::Peer;
+use tract::sync::{Carried, Here, Landed, LandedRef, LeftOut};
 
 use crate::cli::app::system_time;
 use crate::cli::{App, Failure, Result, progress};

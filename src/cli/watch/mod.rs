@@ -71,6 +71,10 @@ pub fn watch(repo: Rc<Repo>, options: &Options, app: &mut App) -> Result<()> {
         }
         return tally.end(app);
     }
+    app.ui
+        .status("Takes in the sessions of every directory and every tool");
+    app.ui
+        .hint("for this directory alone: tract import, or the hooks that tract setup sets");
     let mut wake = Wake::begin();
     let mut woken = Woken::All;
     let mut looked = Instant::now();

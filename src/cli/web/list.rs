@@ -309,6 +309,13 @@ impl Tree<'_> {
     }
 }
 
+/// How many messages were said, and how many are in the context, as `tract status` counts them, where that is another number.
+pub fn counted(said: usize, sent: Option<usize>) -> impl Iterator<Item = String> {
+    let sent = sent.filter(|sent| *sent != said);
+    let sent = sent.map(|sent| format!("{} in the context", grouped(sent as u64)));
+    std::iter::once(plural(said as u64, "message")).chain(sent)
+}
+
 /// A conversation as a list says it, with those that belong to it; its time with the date, unless that stands above.
 pub fn listed(tree: &Tree<'_>, above: &str, calendar: &Calendar, app: &App) -> ListedSession {
     let row = tree.row;
@@ -317,11 +324,8 @@ pub fn listed(tree: &Tree<'_>, above: &str, calendar: &Calendar, app: &App) -> L
     facts.extend(row.model.clone());
     let directory = row.directory.as_deref();
     facts.extend(directory.map(|directory| shown_directory(directory, app)));
-    if let Some((messages, hidden)) = row.messages {
-        facts.push(plural(messages as u64, "message"));
-        if hidden > 0 {
-            facts.push(format!("{} hidden", grouped(hidden as u64)));
-        }
+    if let Some((said, sent)) = row.messages {
+        facts.extend(counted(said, sent));
     }
     facts.extend(row.tokens.as_ref().map(|tokens| format!("{tokens} tokens")));
     facts.extend(row.cost.clone());

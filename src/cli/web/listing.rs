@@ -90,7 +90,7 @@ pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Arc<Rows>> {
             title: title.or_else(|| unread.then(|| "(cannot be read)".to_owned())),
             tool: Some(file.format.name.to_owned()),
             directory: found.and_then(|found| found.cwd.clone()),
-            messages: found.map(|found| (found.messages as usize, 0)),
+            messages: found.map(|found| (found.messages as usize, None)),
             compactions: found.map_or(0, |found| found.compactions),
             // A copied file is newer than what it holds.
             last: found
@@ -148,7 +148,7 @@ fn kept(
             model: overview.and_then(|overview| overview.model.clone()),
             directory: about.and_then(|about| about.cwd.clone()),
             // As an import counts them: a summary was not said by anybody.
-            messages: about.map(|it| ((it.messages + it.hidden) - it.placed, it.hidden)),
+            messages: about.map(|it| (it.said(), Some(it.messages))),
             tokens: overview
                 .and_then(|overview| overview.tokens)
                 .map(tract::render::tokens),

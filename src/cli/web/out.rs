@@ -14,6 +14,7 @@ use tract::query::ConversationTip;
 use tract::render::html::{PageFrame, SearchScripts, SessionList, Setting, session_list};
 use tract::render::plural;
 use tract::repo::Repo;
+use tract::sync::Leaked;
 
 use super::folder::Folder;
 use super::list::{count, days, trees};
@@ -69,7 +70,7 @@ pub fn write(folder: &Path, force: bool, flags: &leaks::SharedFlags, app: &mut A
     tend::fill(&site, &quiet, &repo)?;
     let mut listed = rows(&site, &quiet, Some(&repo))?.rows.clone();
     listed.retain(|row| row.kind != Kind::File);
-    let mut redacted = SecretCounts::new();
+    let (mut redacted, mut leaked) = (SecretCounts::new(), Leaked::default());
     let mut search = Search {
         pages: Vec::new(),
         said: Vec::new(),
@@ -107,7 +108,7 @@ pub fn write(folder: &Path, force: bool, flags: &leaks::SharedFlags, app: &mut A
             leaving,
             &quiet,
             &mut folder,
-            &mut search,
+            (&mut search, &mut leaked),
         )?;
         for (kind, count) in counts {
             *redacted.entry(kind).or_default() += count;
@@ -118,12 +119,13 @@ pub fn write(folder: &Path, force: bool, flags: &leaks::SharedFlags, app: &mut A
     let scripts = search.write_pages(&mut folder)?;
     let html = list(&listed, &scripts, &quiet);
     if let Some(secrets) = leaving.secrets() {
-        check_page(
+        leaked.take(check_page(
             (&repo, &tips[0].tip),
             secrets,
             &as_read::html(html.as_bytes()),
-        )?;
+        ))?;
     }
+    leaked.end()?;
     folder.put(INDEX, html.as_bytes())?;
     let place = folder.settle()?;
     bar.finish_and_clear();
@@ -143,7 +145,7 @@ fn page(
     leaving: Leaving<'_>,
     app: &App,
     folder: &mut Folder,
-    search: &mut Search,
+    (search, leaked): (&mut Search, &mut Leaked),
 ) -> Result<SecretCounts> {
     let copy = match leaving {
         Leaving::Redacted(secrets) => Some(repo.without_secrets(&of.tip, secrets)?),
@@ -166,7 +168,10 @@ fn page(
     let mut bytes = Vec::new();
     gathered.write(PageKind::Html, &frame, &mut bytes)?;
     if let Some(secrets) = leaving.secrets() {
-        check_page((repo, tip), secrets, &as_read::html(&bytes))?;
+        let checked = check_page((repo, tip), secrets, &as_read::html(&bytes));
+        if leaked.take(checked)?.is_none() {
+            return Ok(counts);
+        }
     }
     folder.put(&format!("s/{id}/{INDEX}"), &bytes)?;
     search.pages.push((address, title));

@@ -19,6 +19,7 @@ use tract::tree::{Tool, TreeItem, TurnItem};
 
 use super::choices::rev_of;
 use super::curve::Curve;
+use super::list::counted;
 use super::site::Opened;
 use super::{Asked, Site, message_anchor, segment, session_address};
 use crate::cli::drawing::prices::{cost_of, prices};
@@ -88,7 +89,7 @@ impl Part {
             messages: messages(opened, asked, &talk, &found, &range)?,
             around: around(opened, (&talk, is_short), &range, at.as_deref())?,
             agents: agent_links(opened, &found, asked)?,
-            facts: facts(opened, &tip, &talk)?,
+            facts: facts(opened, &tip)?,
             directory: session.cwd,
             curve: Curve::default(),
             title,
@@ -388,18 +389,14 @@ fn responses(found: &Replay) -> HashMap<usize, Vec<CommitHash>> {
     said
 }
 
-fn facts(opened: &Opened<'_>, tip: &CommitHash, talk: &Conversation) -> Result<Vec<String>> {
+fn facts(opened: &Opened<'_>, tip: &CommitHash) -> Result<Vec<String>> {
     let repo = opened.repo;
     let mut facts = Vec::new();
     if let Some(format) = tract::ingest::session_format(repo, tip)? {
         facts.push(format.tools.first().unwrap_or(&format.name).to_string());
     }
-    facts.push(plural(talk.len() as u64, "message"));
-    let visible = talk.listed().number_at(talk.len().saturating_sub(1));
-    let hidden = visible.map_or(0, |visible| talk.len().saturating_sub(visible));
-    if hidden > 0 {
-        facts.push(format!("{hidden} hidden"));
-    }
+    let about = repo.about(tip)?;
+    facts.extend(counted(about.said(), Some(about.messages)));
     let options = LogOptions {
         limit: 1,
         encoding: opened.app.encoding(repo)?,

@@ -16,8 +16,8 @@ pub struct Row {
     pub model: Option<String>,
     /// The directory that it ran in. Hostile until escaped.
     pub directory: Option<String>,
-    /// How many messages were said, and how many of them and of summaries are hidden; none while that is not known.
-    pub messages: Option<(usize, usize)>,
+    /// How many messages were said, and how many are in the context, as far as that is known; none while nothing is.
+    pub messages: Option<(usize, Option<usize>)>,
     /// The tokens of its context, as people read them.
     pub tokens: Option<String>,
     /// What it cost, as people read it.

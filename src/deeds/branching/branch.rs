@@ -30,7 +30,13 @@ pub struct BranchParams {
     #[serde(default)]
     #[cfg_attr(
         feature = "cli",
-        arg(short, long, requires = "name", conflicts_with = "rename")
+        arg(
+            short,
+            short_alias = 'D',
+            long,
+            requires = "name",
+            conflicts_with = "rename"
+        )
     )]
     pub delete: bool,
     /// Rename the branch `name` to `rev`, or the one that HEAD is on to `name`

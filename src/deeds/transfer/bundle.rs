@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::deeds::advice::command;
 use crate::deeds::secrets::SecretChoice;
 use crate::deeds::{ApiError, At, Deed, Method};
-use crate::error::Error;
 use crate::hash::CommitHash;
 use crate::model::{Head, RefName, RefValue};
 use crate::render::shell_word;
@@ -133,8 +132,7 @@ fn tip(at: &At<'_>, what: &str) -> Result<BundleTip, ApiError> {
     let name = match end {
         "" | "HEAD" | "@" => match at.repo.head(&at.on)? {
             Head::Attached { branch, tip: None } => {
-                let branch = branch.short().to_owned();
-                return Err(Error::EmptyBranch { branch }.into());
+                return Err(at.repo.without_commits(&branch)?.into());
             }
             Head::Attached { branch, .. } => branch,
             Head::Detached(commit) => return Err(nameless(&commit.short())),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{CarriedAnswer, Elsewhere, LandedFacts, at_peer};
 use crate::deeds::advice::Exit;
 use crate::deeds::{ApiError, At, Deed, Method};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::secret::{Leaving, Secrets};
 use crate::model::{Head, RefName, RefValue};
 use crate::repo::{Call, On, Repo};
@@ -156,8 +156,7 @@ fn pushed_refs(
     } else if named.is_empty() {
         match repo.head(on)? {
             Head::Attached { branch, tip: None } => {
-                let branch = branch.short().to_owned();
-                return Err(Error::EmptyBranch { branch }.into());
+                return Err(repo.without_commits(&branch)?.into());
             }
             Head::Attached {
                 branch,

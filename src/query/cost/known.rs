@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::formats::{Format, LOOSE};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Millis, RefName, Usage};
-use crate::repo::copies::{Copies, as_kept, kept_and_streamed, root};
+use crate::repo::copies::{Copies, as_kept};
 use crate::repo::kept;
 use crate::store::View;
 
@@ -94,8 +94,6 @@ pub(crate) struct KnownReplies<'v> {
     merged: HashMap<usize, usize>,
     /// What replies that will be met have in common, where all of them are known.
     shared: Option<SharedMarks>,
-    /// The sessions that are here both as their client streamed them and as it keeps them; looked up once.
-    twice: Option<HashSet<RefName>>,
     /// The numbers of their replies, by the session and the message.
     by_message: HashMap<(RefName, String), usize>,
     /// Each model with its tier, speed and region.
@@ -115,7 +113,6 @@ impl<'v> KnownReplies<'v> {
             moments: HashMap::new(),
             merged: HashMap::new(),
             shared: None,
-            twice: None,
             by_message: HashMap::new(),
             ways: Vec::new(),
             count: 0,
@@ -175,7 +172,15 @@ impl<'v> KnownReplies<'v> {
         let mut alike = Vec::new();
         let message = self.message(reply)?;
         if let Some(message) = &message {
-            let known = self.by_message.get(message);
+            let is_stream = reply
+                .session
+                .as_ref()
+                .is_some_and(|it| as_kept(it).is_some());
+            let is_named = self.request(&reply.commit).is_some();
+            let known = self
+                .by_message
+                .get(message)
+                .filter(|_| is_stream || is_named);
             place = known.map(|at| self.original(*at));
         } else if self.shared.as_ref().is_some_and(|it| !it.has(reply)) {
             self.count += 1;
@@ -257,19 +262,19 @@ impl<'v> KnownReplies<'v> {
     /// The message that a reply is, of a session that is here in two forms: what a client streams tells less of a reply than
     /// its file, and the message has one id in both. None of any other session.
     fn message(&mut self, reply: &BilledReply) -> Result<Option<(RefName, String)>> {
-        let twice = match self.twice.take() {
-            Some(known) => known,
-            None => kept_and_streamed(self.view)?,
+        let kept = match &reply.session {
+            Some(session) => self.copies.in_two_forms(session)?,
+            None => None,
         };
-        let session = reply.session.as_ref().filter(|_| !twice.is_empty());
-        let kept = session.map(|name| as_kept(name).unwrap_or_else(|| root(name)));
-        let kept = kept.filter(|kept| twice.contains(kept));
-        self.twice = Some(twice);
         let Some(kept) = kept else { return Ok(None) };
         self.know(&reply.commit)?;
-        let request = self.request(&reply.commit);
-        let message = request.and_then(|it| it.split(' ').next());
-        Ok(message.map(|message| (kept, message.to_owned())))
+        let message = self.request(&reply.commit).map(kept::message_in);
+        Ok(match (message, reply.content) {
+            (Some(message), _) => Some((kept, message.to_owned())),
+            // Where no record is here, what was streamed is in what is kept if that says the same.
+            (None, Some(content)) => Some((kept, content.to_string())),
+            (None, None) => None,
+        })
     }
 
     /// The number of which this one turned out to be a copy, or itself.

@@ -59,7 +59,6 @@ impl Painter<'_> {
         width_cols: Option<usize>,
     ) -> Vec<Line> {
         let cells = |change: &&Change| {
-            let message = self.diff.message(change);
             let (sign, label) = message::sign(&change.kind);
             let verb = if verbs { verb(&change.kind) } else { "" };
             vec![
@@ -70,7 +69,7 @@ impl Painter<'_> {
                 )),
                 Label::Hash.of(self.diff.entry(change).id.commit.short()),
                 Line::from(verb).left(if verbs { 8 } else { 0 }),
-                Label::role(message.role).of(format!("{:<9}", message.role)),
+                self.speaker(change).left(9),
                 signed(change.delta).into(),
             ]
         };

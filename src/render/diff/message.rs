@@ -14,6 +14,13 @@ const INDENT: usize = 2;
 const CHANGED_LINES: usize = 80;
 
 impl Painter<'_> {
+    /// Who says a message.
+    pub(super) fn speaker(&self, change: &Change) -> Line {
+        let (message, entry) = (self.diff.message(change), self.diff.entry(change));
+        let (label, who) = Label::speaker(message.role, self.show.injected.contains(&entry.id));
+        label.of(who)
+    }
+
     /// What a header says of a message and the tools that it has to do with:
     /// `~ :3  9f8e7d6  user  -55 tokens`.
     pub(super) fn heading(&self, change: &Change, tools: &[&str]) -> Line {
@@ -25,7 +32,7 @@ impl Painter<'_> {
                 role: Some(Replaced { before, after }),
                 ..
             }) => Line::from("role: ") + named(*before) + " → " + named(*after),
-            _ => named(message.role),
+            _ => self.speaker(change),
         };
         let hash = self.diff.entry(change).id.commit.short();
         let number = label.of(format!("{sign} {}", number(change)));

@@ -12,7 +12,7 @@ mod value;
 use std::collections::HashSet;
 
 use crate::diff::{Change, ContextDiff, Kind, Side, Tag};
-use crate::model::{Part, Role, ToolUse, uses};
+use crate::model::{EntryId, Part, Role, ToolUse, uses};
 use crate::render::{Line, grouped, plural, signed, tokens};
 use page::Page;
 
@@ -27,6 +27,8 @@ pub struct Show {
     pub tool: Option<String>,
     /// Whether nothing is folded.
     pub full: bool,
+    /// The messages that a client says in the user's name.
+    pub injected: HashSet<EntryId>,
 }
 
 /// The form of a diff.

@@ -67,8 +67,12 @@ impl Painter<'_> {
                 let message = self.diff.message(first);
                 let (sign, label) = message::sign(&first.kind);
                 let head = label.of(format!("{sign} {}", message::number(first)));
-                let role = Label::role(message.role).of(message.role.as_str());
-                (head, role, self.call(first), preview(message))
+                (
+                    head,
+                    self.speaker(first),
+                    self.call(first),
+                    preview(message),
+                )
             }
             _ => {
                 let count = changes.iter().map(|(change, _)| change.count as u64).sum();

@@ -70,6 +70,8 @@ pub struct Merged {
     pub surgery: Surgery,
     /// The other path's own visible messages, of which all of this is told.
     pub said: usize,
+    /// As what they came.
+    pub form: MergeForm,
     /// How many changes of shared messages were made here as well.
     pub changes: usize,
     /// The changes of the other path that were not, with why.
@@ -247,9 +249,7 @@ impl Repo {
             });
         }
         let Some(ours) = ours else {
-            return Err(Error::EmptyBranch {
-                branch: call.on.to_string(),
-            });
+            return Err(Error::no_commit(call.on.to_string()));
         };
         if !options.unrelated && path_apart(&*view, &ours, theirs)? {
             let name = name.to_owned();
@@ -313,6 +313,7 @@ impl Repo {
             return Ok(Merge::Made(Box::new(Merged {
                 surgery: done,
                 said: replayed.said,
+                form: options.form,
                 changes: replayed.changes,
                 left_out: replayed.left_out,
                 incomplete: replayed.incomplete,

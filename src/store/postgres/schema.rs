@@ -15,9 +15,10 @@ use crate::error::{Error, Result};
 const TABLES: &str = include_str!("../../../migrations/postgres/0001_repository.sql");
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 2] = [
+const ADDED: [&str; 3] = [
     include_str!("../../../migrations/postgres/0002_usage_details.sql"),
     include_str!("../../../migrations/postgres/0003_injected.sql"),
+    include_str!("../../../migrations/postgres/0004_starters.sql"),
 ];
 
 /// The format that this program reads and writes.

@@ -169,7 +169,7 @@ fn what_is_no_repository_is_refused_and_left_as_it_is() {
     ));
 }
 
-/// It has no table of what usage records say beyond tokens, nor of what clients say in the user's name.
+/// It has no table of what usage records say beyond tokens, nor of what clients say in the user's name, nor of who started agents.
 #[test]
 fn a_repository_of_the_format_before_gets_what_it_lacks() {
     let address = address!();
@@ -179,7 +179,7 @@ fn a_repository_of_the_format_before_gets_what_it_lacks() {
     tx.weigh(u64::MAX).expect("indexed");
     tx.commit().expect("kept");
     let client = client(&address);
-    let before = "DROP TABLE usage_details, stated_usage, injected;
+    let before = "DROP TABLE usage_details, stated_usage, injected, starters;
          UPDATE tract_repository SET format = 13";
     client.batch_execute(before).expect("as it was");
     let store = Postgres::open(&address).expect("opens");
@@ -187,7 +187,7 @@ fn a_repository_of_the_format_before_gets_what_it_lacks() {
     assert!(is_here(&store, &hash));
     let format = "SELECT format FROM tract_repository";
     let format: i32 = client.query_one(format, &[]).expect("asked").get(0);
-    assert_eq!(format, 15);
+    assert_eq!(format, 16);
     let view = store.read().expect("a view");
     assert!(view.all_usage_details().expect("read").is_empty());
     drop(view);

@@ -19,11 +19,15 @@ use crate::error::{Error, Result};
 const TABLES: &str = include_str!("../../../migrations/0001_repository.sql");
 
 /// What each format after that has beyond the one before it: a table, by its name.
-const ADDED: [(&str, &str); 2] = [
+const ADDED: [(&str, &str); 3] = [
     ("packs", include_str!("../../../migrations/0003_packs.sql")),
     (
         "injected",
         include_str!("../../../migrations/0004_injected.sql"),
+    ),
+    (
+        "starters",
+        include_str!("../../../migrations/0005_starters.sql"),
     ),
 ];
 

@@ -138,6 +138,8 @@ struct Folder<'a> {
     injected: HashSet<CommitHash>,
     needed: BTreeSet<CommitHash>,
     resumed: HashSet<String>,
+    /// What is said of sessions that end in it.
+    ended: HashSet<String>,
     /// The number of each session file, by its session and its fingerprint.
     sources: HashMap<(String, String), usize>,
     recorded: HashSet<String>,
@@ -162,6 +164,7 @@ impl<'a> Folder<'a> {
             injected: HashSet::new(),
             needed: BTreeSet::new(),
             resumed: HashSet::new(),
+            ended: HashSet::new(),
             sources: HashMap::new(),
             recorded: HashSet::new(),
             out: zstd::stream::Encoder::new(Vec::new(), Packing::Small.level())
@@ -254,6 +257,13 @@ impl<'a> Folder<'a> {
                 "injected" => {
                     let name = hash(rest)?;
                     if self.own.contains(&name) && self.injected.insert(name) {
+                        self.line(word, rest)?;
+                    }
+                }
+                "origin" | "starter" | "stated" => {
+                    let name = rest.split(' ').nth(1).ok_or_else(|| broken(SHORT))?;
+                    let line = format!("{word} {rest}");
+                    if self.own.contains(&hash(name)?) && self.ended.insert(line) {
                         self.line(word, rest)?;
                     }
                 }

@@ -1,5 +1,7 @@
 //! A bundle taken in: checked whole, and written whole or not at all.
 
+mod told;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
@@ -10,14 +12,13 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, hex};
 use crate::model::expansion::Expanded;
 use crate::model::{
-    Commit, Head, Message, Millis, Operation, RefName, RefValue, Role, Sealed, Span, Usage,
-    UsageDetail, depth,
+    Commit, Head, Message, Millis, Operation, RefName, RefValue, Role, Sealed, Span, Usage, depth,
 };
 use crate::repo::ancestry::{History, leads_to};
 use crate::repo::call::{Call, On};
 use crate::repo::load;
 use crate::repo::repository::{self, Repo};
-use crate::store::{ResumeRow, SessionRow, SourceState, TagNote, Tx};
+use crate::store::{SourceState, TagNote, Tx};
 use crate::upkeep::purge::{holds_purged, may_hold_purged};
 
 /// How much is read at once to be hashed.
@@ -352,6 +353,9 @@ impl<'a> Taken<'a> {
             "usage-detail" => self.usage_detail(rest)?,
             "injected" => self.injected(rest)?,
             "resumed" => self.resumed(rest)?,
+            "origin" => self.origin(rest)?,
+            "starter" => self.starter(rest)?,
+            "stated" => self.stated(rest)?,
             "source" => self.source(rest, lines)?,
             "records" => self.records(rest)?,
             "session" => self.session(rest)?,
@@ -491,27 +495,6 @@ impl<'a> Taken<'a> {
         Ok(())
     }
 
-    /// Writes who wrote a message, where the message is new: nobody else tells of what was here.
-    fn injected(&mut self, rest: &str) -> Result<()> {
-        let commit = self.own(rest)?;
-        match self.new.contains(&commit) {
-            true => self.tx.put_injected(&commit),
-            false => Ok(()),
-        }
-    }
-
-    /// Writes what a usage record says beyond tokens, where nothing is known of that here.
-    fn usage_detail(&mut self, rest: &str) -> Result<()> {
-        let (commit, text) = rest.split_once(' ').ok_or_else(|| broken(SHORT))?;
-        let commit = self.own(commit)?;
-        let detail = UsageDetail::from_text(text);
-        let detail = detail.ok_or_else(|| broken("a usage that is none"))?;
-        if self.tx.usage_details(&[commit])?.is_empty() {
-            self.tx.put_usage_detail(&commit, &detail)?;
-        }
-        Ok(())
-    }
-
     /// Writes what was counted, where nothing is known of it here. Of two that a bundle says of one commit the first counts.
     fn count(&self, counted: &[(CommitHash, Usage)]) -> Result<()> {
         if counted.is_empty() {
@@ -636,56 +619,6 @@ impl<'a> Taken<'a> {
         } else {
             self.tx.put_records(&commit, id, &read)
         }
-    }
-
-    fn session(&mut self, rest: &str) -> Result<()> {
-        #[derive(serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Known {
-            title: Option<String>,
-            cwd: Option<String>,
-            absent: Vec<String>,
-        }
-        let (name, known) = rest.split_once(' ').ok_or_else(|| broken(SHORT))?;
-        let name = session_name(name)?;
-        let known: Known = serde_json::from_str(known).map_err(broken)?;
-        let mut of = self.sources.iter().filter(|source| source.session == name);
-        let is_taken = of.clone().any(|source| source.id.is_some());
-        if of.next().is_none() {
-            return Err(broken("it says something of a session that is not in it"));
-        }
-        if !is_taken || self.done.erased > 0 || self.tx.session(&name)?.is_some() {
-            return Ok(());
-        }
-        let row = SessionRow {
-            title: known.title,
-            cwd: known.cwd,
-            absent: known.absent,
-        };
-        self.tx.put_session(&name, &row)
-    }
-
-    /// What `resume` wrote where the bundle was made, of a commit that is in it, or needed by it. What is known here stays.
-    fn resumed(&mut self, rest: &str) -> Result<()> {
-        let [name, commit, messages, digest] = words(rest)?;
-        let name = session_name(name)?;
-        let (tool, id) = name.as_session().ok_or_else(|| broken(SHORT))?;
-        let digest: ContentHash = hash(digest)?;
-        let row = ResumeRow {
-            commit: hash(commit)?,
-            messages: number(messages)?,
-            digest: *digest.as_bytes(),
-        };
-        let is_named = self.commits.contains_key(&row.commit) || self.needs.contains(&row.commit);
-        if !self.sources.is_empty() || !is_named {
-            return Err(broken(
-                "a session was resumed from a commit that is not there",
-            ));
-        }
-        if self.tx.resumed(tool, id)?.is_some() {
-            return Ok(());
-        }
-        self.tx.put_resumed(tool, id, &row)
     }
 
     fn reference(&mut self, rest: &str) -> Result<()> {

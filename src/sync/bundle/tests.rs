@@ -5,8 +5,8 @@ use std::io::{Cursor, Write};
 use super::*;
 use crate::hash::{ContentHash, fingerprint, hex};
 use crate::model::{
-    Commit, Draft, EntryId, Message, Millis, Operation, Role, Sealed, Settings, Span, Usage,
-    UsageDetail,
+    Commit, Draft, EntryId, Message, Millis, Operation, Role, Sealed, Settings, Span, StatedUsage,
+    Usage, UsageDetail,
 };
 use crate::repo::{Call, CommitOptions, On, Repo};
 use crate::store::{ResumeRow, SessionRow, SourceState};
@@ -48,6 +48,9 @@ fn repository() -> Repo {
     let mut detail = UsageDetail::default();
     detail.count("web_search_requests", 3);
     tx.put_usage_detail(&tip, &detail).expect("kept");
+    let mut stated = StatedUsage::default();
+    stated.add("m".to_owned(), usage);
+    tx.put_stated_usage(&session, &stated).expect("kept");
     tx.commit().expect("durable");
     repo
 }
@@ -137,6 +140,14 @@ fn what_was_bundled_arrives_and_arriving_twice_adds_nothing() {
     assert_eq!(
         here.session(session).expect("reads"),
         there.session(session).expect("reads")
+    );
+    assert_eq!(
+        here.stated_usage_of(session).expect("reads"),
+        there.stated_usage_of(session).expect("reads")
+    );
+    assert_eq!(
+        here.with_origins().expect("reads"),
+        std::slice::from_ref(session)
     );
     let known = here.resumed("claude-code", "s-1").expect("reads");
     assert_eq!(known, Some(resumed(tip)));
@@ -230,9 +241,10 @@ fn a_bundle_that_somebody_forged_is_refused_and_writes_nothing() {
     };
     // Each line left out, doubled, or with a byte changed: but for what stands for itself alone.
     let alone = |line: &str| {
-        ["usage", "resumed", "records", "session", "ref"]
-            .iter()
-            .any(|word| line.starts_with(word))
+        let alone = [
+            "usage", "resumed", "origin", "stated", "records", "session", "ref",
+        ];
+        alone.iter().any(|word| line.starts_with(word))
     };
     for at in 0..all_lines.len() {
         let without = [&all_lines[..at], &all_lines[at + 1..]].concat().concat();
@@ -240,10 +252,8 @@ fn a_bundle_that_somebody_forged_is_refused_and_writes_nothing() {
             refused("left out", &without);
         }
         let is_set = |word| all_lines[at].starts_with(word);
-        if !["usage", "resumed", "records", "session"]
-            .into_iter()
-            .any(is_set)
-        {
+        let twice = ["usage", "resumed", "origin", "stated", "records", "session"];
+        if !twice.into_iter().any(is_set) {
             let doubled = [&all_lines[..=at], &all_lines[at..]].concat().concat();
             refused("doubled", &doubled);
         }
@@ -283,6 +293,24 @@ fn a_bundle_that_somebody_forged_is_refused_and_writes_nothing() {
             end(&format!(
                 "resumed {SESSION} {0} 1 {0}\nend\n",
                 "ab".repeat(32)
+            )),
+        ),
+        (
+            "what a session says that is not in it",
+            end(&format!(
+                "stated {SESSION} {} {{\"models\":[]}}\nend\n",
+                "ab".repeat(32)
+            )),
+        ),
+        (
+            "a usage that is none",
+            lines.replace("{\"models\":[", "{\"models\": ["),
+        ),
+        (
+            "a starter that is no session",
+            end(&format!(
+                "starter {SESSION} {} refs/heads/x\nend\n",
+                tip.trim()
             )),
         ),
         ("another file", lines.replace("the file", "the fold")),

@@ -10,12 +10,16 @@ use crate::formats::Input;
 use crate::formats::shared::redaction::RedactedInput;
 use crate::hash::{CommitHash, ContentHash, Fingerprint, fingerprint, hex};
 use crate::model::secret::{Leaving, SecretCounts, add_counts};
-use crate::model::{Author, Commit, Message, Operation, RefName, Sealed, Span, is_tombstone};
+use crate::model::{
+    Author, Commit, Message, Operation, RefName, Sealed, Span, StatedUsage, is_tombstone,
+};
 use crate::repo::ancestry;
+use crate::repo::copies::{self, Copies};
 use crate::repo::kept::KeptSource;
 use crate::repo::load;
 use crate::repo::prompts;
 use crate::repo::repository::Repo;
+use crate::repo::starters::Starters;
 use crate::store::{CommitRow, View};
 
 /// How many messages, or commits' records, are held at once.
@@ -156,6 +160,7 @@ impl Repo {
             bundle.usage(&commits)?;
             bundle.injected(&rows)?;
             bundle.resumed(&commits)?;
+            bundle.sessions(&commits)?;
         }
         // What is named twice brings along all that either asks for, under its name once.
         let mut seen = HashSet::new();
@@ -434,6 +439,43 @@ impl Writing<'_> {
                 let name = RefName::session(&tool, &id);
                 let (commit, messages, digest) = (row.commit, row.messages, hex(&row.digest));
                 self.line("resumed", &format!("{name} {commit} {messages} {digest}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What their files say of the sessions that end in the bundle: which is a copy, who started which, and what their clients
+    /// say that all requests came to.
+    fn sessions(&mut self, commits: &[CommitHash]) -> Result<()> {
+        let copies = Copies::of(self.view);
+        let stated: HashMap<RefName, StatedUsage> = self.view.stated_usage()?.into_iter().collect();
+        let mut starters = Starters::of(self.view)?;
+        for some in commits.chunks(MANY) {
+            let mut ending = self.view.names_of(some)?;
+            ending.retain(|(name, _)| name.as_session().is_some());
+            let sessions = ending.iter().map(|(name, _)| name);
+            starters.read(sessions, (self.view, &copies))?;
+            for (session, commit) in ending {
+                let (name, commit) = (self.name(&session), self.renamed(&commit));
+                if let Some(starter) = starters.of_agent(&session) {
+                    let starter = self.name(starter);
+                    self.line("starter", &format!("{name} {commit} {starter}"))?;
+                }
+                let has_file = !self.view.sources(&session)?.is_empty();
+                let has_file = has_file || self.view.origin(&session)?.is_some();
+                let origin = copies::origin_of(&copies, &session)?;
+                if let Some(origin) = origin.filter(|_| has_file) {
+                    let from = origin.copied_from.map(|from| self.name(&from).to_string());
+                    let told = serde_json::json!({
+                        "began": origin.began, "copied_from": from, "source": origin.source,
+                    });
+                    self.line("origin", &format!("{name} {commit} {told}"))?;
+                }
+                // A model may be called anything.
+                let says = stated.get(&session).map(StatedUsage::to_text);
+                if let Some(says) = says.filter(|says| self.text(says.clone()) == *says) {
+                    self.line("stated", &format!("{name} {commit} {says}"))?;
+                }
             }
         }
         Ok(())

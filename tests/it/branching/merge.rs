@@ -51,7 +51,10 @@ fn the_last_answer_of_a_branch_comes_as_one_message() {
     let sandbox = forked();
     let before = text(&sandbox);
     let told = sandbox.tract(&["merge", "idea"]);
-    assert!(told.contains("Merged idea: 4 messages"), "{told}");
+    assert!(
+        told.contains("Merged idea: 4 messages, told in one (+"),
+        "{told}"
+    );
     let after = text(&sandbox);
     assert!(after.starts_with(before.trim_end()), "{after}");
     let last = &after[before.trim_end().len()..];
@@ -122,7 +125,8 @@ fn all_messages_come_with_their_tools_and_only_new_ones_the_next_time() {
 #[test]
 fn only_what_the_user_typed_comes() {
     let sandbox = forked();
-    sandbox.ok(&["merge", "idea", "--prompts"]);
+    let told = sandbox.tract(&["merge", "idea", "--prompts"]);
+    assert!(told.contains("of 4 messages (+"), "{told}");
     assert_eq!(previews(&sandbox)[5..], ["append Look at the lexer first."]);
 }
 
@@ -238,7 +242,10 @@ fn changes_of_shared_messages_are_made_here_as_well() {
     sandbox.ok(&["--on", "idea", "drop", ":3"]);
     sandbox.ok(&["--on", "idea", "pin", ":1"]);
     let told = sandbox.tract(&["merge", "idea"]);
-    assert!(told.contains("4 messages, 3 changes"), "{told}");
+    assert!(
+        told.contains("4 messages, told in one, 3 changes"),
+        "{told}"
+    );
     let seen = text(&sandbox);
     assert!(
         seen.contains("Mend it, please.") && !seen.contains("I look at it."),
@@ -388,7 +395,10 @@ fn the_same_change_on_both_is_no_conflict() {
         sandbox.ok(&["--on", on, "drop", ":3"]);
     }
     let told = sandbox.tract(&["merge", "idea"]);
-    assert!(told.contains("Merged idea: 4 messages ("), "{told}");
+    assert!(
+        told.contains("Merged idea: 4 messages, told in one ("),
+        "{told}"
+    );
 }
 
 #[test]

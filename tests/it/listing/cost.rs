@@ -910,7 +910,7 @@ fn what_clients_say_that_sessions_cost_stands_beside_the_sum_of_the_list() {
     total                     1     3k  0% cached      30  $0.0078
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
-    note: 1 session cost $1.50 by what clients say, $0.0078 by the list
+    note: continue/0e0e0e00… cost $1.50 by what clients say, $0.0078 by the list
     ");
 }
 

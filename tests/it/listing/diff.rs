@@ -154,7 +154,7 @@ fn an_imported_compaction_is_seen_at_a_glance() {
           … 20 more (--full)
         - :23  b99fda9  user        -43  Per file. If any amount ends in a comma and two digits, the comma is the deci…
 
-    + :1  a091f72  user  +257 tokens
+    + :1  a091f72  injected  +257 tokens
       + This session is being continued from a previous conversation that ran out of context. The conversation is summarized below:
       +
       + 1. Request: `tally fixtures/march.csv` printed 0.00 without any problem. Find out why and fix it. Then: exports of the old bank (fixtures/old-bank.csv, `1,204.50`, line breaks inside quoted payees) must work as well, without a flag.
@@ -170,7 +170,7 @@ fn an_imported_compaction_is_seen_at_a_glance() {
     comparing a091f72^ with HEAD
 
     - :1 … :23             23 messages hidden                  | -2,962 ----------
-    + :1        user       This session is being continued fr… |   +257 +
+    + :1        injected   This session is being continued fr… |   +257 +
     + :2        assistant  The rule is clear. A quick look at… |    +94 +
     + :3        tool       Grep fn (records|field… → src/pars… |   +144 +
     + :4        assistant  Edit file_path="/home/mara/tally/s… |   +195 +

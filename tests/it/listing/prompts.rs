@@ -154,7 +154,7 @@ fn only_what_the_user_typed_is_a_prompt_of_claude_code() {
     On main, HEAD 55e41b6  (claude-code/5a1d2c8e…)
     Context  12 messages
     Tokens   192 (no budget set)
-             user 27% · assistant 17% · injected 56%
+             user 27% · assistant 17% · injected by the client 56%
              largest: task notification: task-id b1 Read the outpu… 28 (:8)
 
       55e41b6  :12  2026-03-14 10:11:00  append  injected   +10  [Request interrupted by user]

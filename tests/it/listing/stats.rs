@@ -219,26 +219,96 @@ fn several_revisions_are_no_groups() {
     ");
 }
 
+/// A prompt with its answer, of which the provider's count is known.
+fn turn(mut rollout: Rollout, prompt: &str, answer: &str) -> Rollout {
+    rollout.record("event_msg", json!({"type": "task_started", "turn_id": "t"}));
+    let settings = json!({"turn_id": "t", "cwd": "/p", "model": "gpt-5.1-codex"});
+    rollout.record("turn_context", settings);
+    rollout.says("user", "input_text", prompt);
+    rollout.says("assistant", "output_text", answer);
+    let usage = json!({"input_tokens": 100, "cached_input_tokens": 0, "output_tokens": 5,
+        "reasoning_output_tokens": 0, "total_tokens": 105});
+    let info = json!({"total_token_usage": usage, "last_token_usage": usage});
+    rollout.record("event_msg", json!({"type": "token_count", "info": info}));
+    let complete = json!({"type": "task_complete", "turn_id": "t"});
+    rollout.record("event_msg", complete);
+    rollout
+}
+
+/// What its sessions' files say of all requests, of copies, and of who started whom goes where the commits go.
+#[test]
+fn whoever_has_the_commits_alone_counts_as_their_origin_does() {
+    const PARENT: &str = "01a1fe4f-33f9-7941-9c3c-4fe4330026ba";
+    const CHILD: &str = "01a1fe4f-b943-7ec0-94c0-c69316822e36";
+    let sandbox = Sandbox::new();
+    let import = |name: &str, text: &str| {
+        sandbox.write(name, text);
+        sandbox.ok(&["import", name]);
+    };
+    // It comes in first: no branch says who started it.
+    let child = Rollout::with(CHILD, 0, json!({"parent_thread_id": PARENT}));
+    let child = turn(child, "count", "forty-three");
+    import(&child.name(0), &child.text());
+    let parent = turn(Rollout::new(PARENT), "one", "first");
+    import(&parent.name(1), &parent.text());
+    let state = |input: u32| {
+        let all = json!({"claude-opus-4-8": {"inputTokens": input, "outputTokens": 900}});
+        format!(
+            "{}\n",
+            json!({"type": "cost-state", "sessionId": ID, "modelUsage": all})
+        )
+    };
+    import("one.jsonl", &(session(ID) + &state(9000)));
+    // Its name comes first, and it came in later.
+    let copy = "5e550000-0000-4000-8000-000000000000";
+    let again = session(copy).replace(&format!("msg_{copy}"), &format!("msg_{ID}"));
+    let own = record(copy, 8, "12:05:00", "user", json!("And go on."));
+    import("two.jsonl", &(again + &own));
+    let asked: [&[&str]; 4] = [
+        &["cost"],
+        &["cost", "--by", "agent"],
+        &["stats"],
+        &["stats", "--by", "tool"],
+    ];
+    let counted = |here: &str| asked.map(|it| sandbox.ok(&[&["--repo", here], it].concat()));
+    let before = counted(".");
+    assert!(before[0].contains("(other requests)"), "{}", before[0]);
+    sandbox.ok(&["clone", ".", "../clone"]);
+    sandbox.ok(&["clone", "--sources", ".", "../files"]);
+    sandbox.ok(&["--repo", "../clone", "clone", "../clone", "../again"]);
+    sandbox.ok(&["bundle", "--all", "all.tract"]);
+    for apart in ["../apart", "../pushed"] {
+        sandbox.ok(&["--repo", apart, "init"]);
+    }
+    sandbox.ok(&["--repo", "../apart", "unbundle", "all.tract"]);
+    sandbox.ok(&["push", "../pushed", "--all"]);
+    for here in ["../clone", "../files", "../again", "../apart", "../pushed"] {
+        assert_eq!(counted(here), before, "{here}");
+        sandbox.ok(&["--repo", here, "fsck"]);
+    }
+    // What comes later says it, too.
+    let more = record(ID, 8, "12:01:00", "user", json!("Thanks."));
+    import(
+        "one.jsonl",
+        &(session(ID) + &state(9000) + &more + &state(19_000)),
+    );
+    let after = counted(".");
+    assert_ne!(after[0], before[0]);
+    for here in ["../clone", "../files"] {
+        sandbox.ok(&["--repo", here, "pull"]);
+        assert_eq!(counted(here), after, "{here}");
+    }
+    // So does what is left of a file that is erased.
+    sandbox.ok(&["purge", "--match", "forty-three", "--force"]);
+    assert_eq!(counted("."), after);
+}
+
 /// A sub-agent that its tool keeps as a session of its own.
 #[test]
 fn a_sub_agent_counts_with_the_session_that_started_it_and_asks_nothing() {
     const PARENT: &str = "01a1fe4f-33f9-7941-9c3c-4fe4330026ba";
     const CHILD: &str = "01a1fe4f-b943-7ec0-94c0-c69316822e36";
     const NESTED: &str = "01a1fe52-dec3-7ea3-a5bd-62ced9d54c8b";
-    let turn = |mut rollout: Rollout, prompt: &str, answer: &str| {
-        rollout.record("event_msg", json!({"type": "task_started", "turn_id": "t"}));
-        let settings = json!({"turn_id": "t", "cwd": "/p", "model": "gpt-5.1-codex"});
-        rollout.record("turn_context", settings);
-        rollout.says("user", "input_text", prompt);
-        rollout.says("assistant", "output_text", answer);
-        let usage = json!({"input_tokens": 100, "cached_input_tokens": 0, "output_tokens": 5,
-            "reasoning_output_tokens": 0, "total_tokens": 105});
-        let info = json!({"total_token_usage": usage, "last_token_usage": usage});
-        rollout.record("event_msg", json!({"type": "token_count", "info": info}));
-        let complete = json!({"type": "task_complete", "turn_id": "t"});
-        rollout.record("event_msg", complete);
-        rollout
-    };
     let below = |id: &str, parent: &str| Rollout::with(id, 0, json!({"parent_thread_id": parent}));
     let sessions = [
         turn(Rollout::new(PARENT), "one", "first"),

@@ -145,7 +145,7 @@ fn a_slip_in_a_branchs_name_begins_no_history_in_silence() {
     insta::assert_snapshot!(sandbox.tract(&["--on", "amin", "log"]), @r#"
     exit code: 1
     --- stderr
-    error: 'amin' has no commits yet
-    hint: tract import, or tract --on amin commit -r user -m "…"
+    error: no branch 'amin'
+    hint: did you mean main?
     "#);
 }

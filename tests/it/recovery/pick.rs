@@ -191,7 +191,7 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
     On main, HEAD 7a23c18
     Context  7 messages, 5 hidden (1 truncation, 1 move)
     Tokens   398 (no budget set)
-             user 5% · assistant 7% · tool 84% · injected 5%
+             user 5% · assistant 7% · tool 84% · injected by the client 5%
              largest: the text of a the text of a the text of a the text o… 165 (:5)
 
       7a23c18  :4  2026-03-14 12:07:00  move      +3 messages     +351 tokens  Reading both.

@@ -176,3 +176,35 @@ fn what_was_never_hidden_cannot_come_back() {
     hint: tract restore --help
     ");
 }
+
+/// The marker of what was restored stands no more: it is neither hidden nor said.
+#[test]
+fn what_is_restored_is_counted_as_before_everywhere() {
+    let said = ["one", "two", "three", "four", "five", "six"];
+    let said: Vec<(&str, &str)> = said.into_iter().map(|text| ("user", text)).collect();
+    let sandbox = Sandbox::with_messages(&said);
+    let counted = |folder: &str| {
+        let status = sandbox.ok(&["status"]);
+        let context = status.lines().find(|line| line.starts_with("Context"));
+        sandbox.ok(&["web", "--out", folder]);
+        let page = std::fs::read_to_string(sandbox.work().join(folder).join("index.html"));
+        let page = page.expect("a page");
+        let facts = ["6 messages", "in the context", "3 in the context"];
+        (
+            context.map(str::to_owned),
+            facts.map(|fact| page.contains(fact)),
+        )
+    };
+    let before = counted("before");
+    assert_eq!(before.0.as_deref(), Some("Context  6 messages"));
+    assert_eq!(before.1, [true, false, false]);
+    sandbox.ok(&["truncate", "--keep", "1"]);
+    let (context, facts) = counted("hidden");
+    assert_eq!(
+        context.as_deref(),
+        Some("Context  3 messages, 4 hidden (1 truncation)")
+    );
+    assert_eq!(facts, [true, true, true]);
+    sandbox.ok(&["restore", "HEAD"]);
+    assert_eq!(counted("after"), before);
+}

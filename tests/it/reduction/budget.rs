@@ -489,7 +489,7 @@ fn a_shrink_is_seen_in_one_measure() {
     On main, HEAD 4ce551c  (claude-code "Read the bank's amounts, and never in silence")
     Context  6 messages, 30 hidden (1 truncation, 1 compaction)
     Window   [===================>] about 19.9k of 20k (99%)
-             user 4% · assistant 24% · tool 5% · injected 67%
+             user 4% · assistant 24% · tool 5% · injected by the client 67%
     "#);
 
     // A second shrink, an edit, and what is said after them are measured so as well.

@@ -33,7 +33,7 @@ fn the_demo_reads_well_in_a_pipe() {
     On main, HEAD 662930f  (claude-code "Read the bank's amounts, and never in silence")
     Context  12 messages, 23 hidden (1 compaction)
     Tokens   20,679 by the provider, 1,082 by tract (no budget set)
-             user 2% · assistant 50% · tool 25% · injected 24%
+             user 2% · assistant 50% · tool 25% · injected by the client 24%
              largest: This session is being continued from a previous conv… 257 (:1)
     Cache    cold: the newest reply is 2 hours old, and the cache lasts 5 min
 

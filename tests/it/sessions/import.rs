@@ -240,10 +240,10 @@ fn own_commits_stay_and_new_messages_go_after_them() {
       records other than messages  2 records (-v lists them)
       not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
-    hint: to put the new messages after your commits: tract import --onto main FILE
+    hint: to put the new messages after your commits: tract import --onto main session.jsonl
     "#);
     let head = sandbox.ok(&["status"]);
-    insta::assert_snapshot!(head.lines().next().unwrap_or_default(), @r#"On main, HEAD 6117184  (claude-code "Read the bank's amounts, and never in silence", 4 new messages: tract import --onto main FILE)"#);
+    insta::assert_snapshot!(head.lines().next().unwrap_or_default(), @r#"On main, HEAD 6117184  (claude-code "Read the bank's amounts, and never in silence", 4 new messages: tract import --onto main session.jsonl)"#);
     insta::assert_snapshot!(sandbox.tract(&["import", "--onto", "main", "session.jsonl"]), @r#"
     --- stderr
     Nothing new in claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction

@@ -153,6 +153,42 @@ fn a_session_that_is_streamed_and_kept_is_counted_once() {
     }
 }
 
+/// A stream tells other times than the file, and fewer words of a reply. The message has one id in both.
+#[test]
+fn what_is_done_in_a_session_that_is_streamed_and_kept_is_counted_once() {
+    let file = [
+        kept(1, [100, 10], None),
+        kept(2, [110, 12], Some(1)),
+        kept(3, [120, 18], Some(2)),
+    ];
+    let file = lines(&file).replace("T10:00:", "T10:30:");
+    for streams_first in [true, false] {
+        let sandbox = Sandbox::new();
+        sandbox.write("file.jsonl", &file);
+        let take = |is_stream: bool| match is_stream {
+            true => sandbox.tract_with(&["record"], lines(&first_process())),
+            false => sandbox.ok(&["import", "file.jsonl"]),
+        };
+        take(streams_first);
+        take(!streams_first);
+        sandbox.ok(&["clone", ".", "../clone"]);
+        for here in [".", "../clone"] {
+            let told = |what: &str| -> Value {
+                let told = sandbox.ok(&["--repo", here, "api", what, "{}"]);
+                serde_json::from_str(told.trim()).expect("JSON")
+            };
+            let (stats, cost) = (told("stats"), told("cost"));
+            let replies = [&stats["total"]["replies"], &cost["total"]["replies"]];
+            assert_eq!(
+                replies,
+                [&json!(3), &json!(3)],
+                "{here}, {streams_first}: {stats}"
+            );
+            assert_eq!(stats["rows"].as_array().map(Vec::len), Some(1), "{stats}");
+        }
+    }
+}
+
 #[test]
 fn a_fork_goes_on_with_what_its_parent_came_to() {
     let sandbox = Sandbox::new();

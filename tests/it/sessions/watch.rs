@@ -387,7 +387,7 @@ fn a_repository_in_memory_is_not_watched() {
     exit code: 1
     --- stderr
     error: no tract repository here or above
-    hint: tract import --last takes in this directory's newest session, tract init makes an empty one
+    hint: tract demo shows what tract does, tract init makes an empty repository
     ");
 }
 

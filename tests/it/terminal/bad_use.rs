@@ -30,7 +30,7 @@ fn outside_a_repository_nothing_is_made() {
     exit code: 1
     --- stderr
     error: no tract repository here or above
-    hint: tract import --last takes in this directory's newest session, tract init makes an empty one
+    hint: tract demo shows what tract does, tract init makes an empty repository
     ");
     let status = sandbox.tract(&["status"]);
     for command in [
@@ -145,6 +145,66 @@ fn an_unknown_revision_gets_the_nearest() {
     error: 'HEAD~7' goes back beyond the first commit
     hint: the first is dbc1344 ("one")
     "#);
+}
+
+#[test]
+fn a_branch_that_nobody_made_is_an_error_with_what_was_meant() {
+    let sandbox = Sandbox::new();
+    // HEAD may be on a branch that is new.
+    sandbox.ok(&["init"]);
+    sandbox.ok(&["--on", "main", "status"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "Which rivers are there?"]);
+    sandbox.ok(&["branch", "ideas"]);
+    for command in [
+        &["status"][..],
+        &["log"],
+        &["view"],
+        &["compile"],
+        &["diff"],
+        &["show"],
+        &["blame", ":1"],
+        &["truncate", "--keep", "1"],
+        &["prune"],
+        &["clear"],
+        &["rebase", "main"],
+        &["bundle", "all.tract"],
+        &["push", "../there"],
+    ] {
+        let told = sandbox.tract(&[&["--on", "idaes"], command].concat());
+        let meant = "error: no branch 'idaes'\nhint: did you mean ideas?\n";
+        assert!(
+            told.starts_with("exit code: 1\n") && told.contains(meant),
+            "{command:?}: {told}"
+        );
+    }
+    let told = sandbox.tract(&["--on", "window", "log"]);
+    assert!(
+        told.contains("no branch 'window'") && !told.contains("did you mean"),
+        "{told}"
+    );
+    // Programs ask for the kind, whoever made it.
+    let told = sandbox.tract(&["--on", "idaes", "api", "log", "{}"]);
+    assert!(told.contains(r#""kind":"empty_branch""#), "{told}");
+    // One that had commits was made, and so was one that somebody's HEAD is on.
+    sandbox.ok(&["--on", "sluice", "commit", "-r", "user", "-m", "And locks?"]);
+    sandbox.ok(&["undo"]);
+    sandbox.ok(&["--on", "sluice", "status"]);
+    let told = sandbox.tract(&["--on", "sluice", "log"]);
+    assert!(
+        told.contains("error: 'sluice' has no commits yet"),
+        "{told}"
+    );
+    // In a clone the other's branches are known by the other's name.
+    sandbox.ok(&["clone", ".", "copy"]);
+    let there = |arguments: &[&str]| sandbox.tract(&[&["--repo", "copy"], arguments].concat());
+    let begin = "hint: origin/ideas is a remote's branch: tract branch ideas origin/ideas begins one here\n";
+    for command in ["status", "log"] {
+        let told = there(&["--on", "ideas", command]);
+        assert!(told.contains(begin), "{told}");
+    }
+    there(&["branch", "ideas", "origin/ideas"]);
+    let told = there(&["--on", "ideas", "log"]);
+    assert!(told.contains("Which rivers"), "{told}");
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn at_80_columns() {
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in si…")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
     Window   [====================] about 19.9k of 2k (994%)
-             user 2% · assistant 29% · tool 5% · injected 64%
+             user 2% · assistant 29% · tool 5% · injected by the client 64%
              largest: This session is being continued from a previous conv… 257 (:1)
 
       4c993c8  :7  5 min ago  annotate         pinned, 1 message: worth keeping
@@ -107,9 +107,9 @@ fn at_80_columns() {
     $ tract diff HEAD~3 --stat
     comparing HEAD~3 with HEAD
 
-    - :2 … :9         8 messages hidden                          | -705 ----------
-    + :2        user  [Sliding window truncation: 8 messages hi… |  +18 +
-    ~ :13 → :6  user  Shorter.                                   |  -23 -
+    - :2 … :9             8 messages hidden                      | -705 ----------
+    + :2        injected  [Sliding window truncation: 8 message… |  +18 +
+    ~ :13 → :6  user      Shorter.                               |  -23 -
 
     1 message modified, 1 added, 8 hidden, tokens: -710 (1,140 → 430)
     cache   first 1 of 7 messages identical (260 tokens, 60%; 1.0 kB for openai)
@@ -149,7 +149,7 @@ fn at_120_columns() {
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
     Window   [====================] about 19.9k of 2k (994%)
-             user 2% · assistant 29% · tool 5% · injected 64%   largest: This session is being continued from a pr… 257 (:1)
+             user 2% · assistant 29% · tool 5% · injected by the client 64%   largest: This session is being conti… 257 (:1)
 
       4c993c8  :7  5 min ago  annotate  assistant                    pinned, 1 message: worth keeping
       de6f21a  :6  6 min ago  edit      user             -23         Shorter.
@@ -171,9 +171,9 @@ fn at_120_columns() {
     $ tract diff HEAD~3 --stat
     comparing HEAD~3 with HEAD
 
-    - :2 … :9         8 messages hidden                                                | -705 ----------------------------
-    + :2        user  [Sliding window truncation: 8 messages hidden to reduce context] |  +18 +
-    ~ :13 → :6  user  Shorter.                                                         |  -23 -
+    - :2 … :9             8 messages hidden                                                | -705 ------------------------
+    + :2        injected  [Sliding window truncation: 8 messages hidden to reduce context] |  +18 +
+    ~ :13 → :6  user      Shorter.                                                         |  -23 -
 
     1 message modified, 1 added, 8 hidden, tokens: -710 (1,140 → 430)
     cache   first 1 of 7 messages identical (260 tokens, 60%; 1.0 kB for openai)
@@ -208,7 +208,7 @@ fn in_a_pipe() {
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
     Window   [====================] about 19.9k of 2k (994%)
-             user 2% · assistant 29% · tool 5% · injected 64%
+             user 2% · assistant 29% · tool 5% · injected by the client 64%
              largest: This session is being continued from a previous conv… 257 (:1)
 
       4c993c8  :7  2026-03-14 12:08:00  annotate  assistant                    pinned, 1 message: worth keeping
@@ -226,9 +226,9 @@ fn in_a_pipe() {
     #4  2026-03-14 12:05:00  tag party :-1                               party none → 6bb0a8d
     comparing HEAD~3 with HEAD
 
-    - :2 … :9         8 messages hidden                          | -705 ----------
-    + :2        user  [Sliding window truncation: 8 messages hi… |  +18 +
-    ~ :13 → :6  user  Shorter.                                   |  -23 -
+    - :2 … :9             8 messages hidden                      | -705 ----------
+    + :2        injected  [Sliding window truncation: 8 message… |  +18 +
+    ~ :13 → :6  user      Shorter.                               |  -23 -
 
     1 message modified, 1 added, 8 hidden, tokens: -710 (1,140 → 430)
     cache   first 1 of 7 messages identical (260 tokens, 60%; 1.0 kB for openai)

@@ -268,6 +268,33 @@ fn a_push_makes_the_repository_where_that_is_asked_for() {
     mine.ok(&["push", "./third/"]);
 }
 
+/// A push and pages name all that would let a secret out, not the first alone.
+#[test]
+fn all_secrets_that_would_leave_are_named_at_once() {
+    let sandbox = Sandbox::with_messages(&[("user", "Which keys are there?")]);
+    let mut commits = Vec::new();
+    for (branch, end) in [("one", "QWERTYUIOPASDFGH"), ("two", "ZXCVBNMASDFGHJKL")] {
+        sandbox.ok(&["branch", branch]);
+        let text = format!("the key is AKIA{end}");
+        let commit = ["-q", "--on", branch, "commit", "-r", "user", "-m", &text];
+        commits.push(sandbox.ok(&commit)[..7].to_owned());
+    }
+    for command in [
+        &["push", "--all", "./there/"][..],
+        &["web", "--out", "pages"],
+    ] {
+        let said = sandbox.tract(command);
+        let is_named = |commit: &String| said.contains(commit);
+        assert!(
+            said.starts_with("exit code: 1") && commits.iter().all(is_named),
+            "{said}"
+        );
+        // A page may say one twice.
+        let is_counted = said.contains("2 secrets") || command[0] == "web";
+        assert!(is_counted, "{said}");
+    }
+}
+
 #[test]
 fn sessions_elsewhere_are_listed_by_their_titles() {
     let data = concat!(

@@ -12,6 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rusqlite::Connection;
+use serde_json::json;
 use tract::Error;
 use tract::compile::{RequestOptions, compile};
 use tract::diff::DiffOptions;
@@ -26,6 +27,7 @@ use tract::upkeep::Fsck;
 
 use crate::conditions;
 use crate::sandbox::{Sandbox, THE_FILE, is_left_out};
+use crate::sessions::codex_files::Rollout;
 use crate::upkeep::packs::alike_of;
 
 /// Every kind of object, ref and row, with the journal folded into the file.
@@ -89,6 +91,15 @@ fn with_every_kind_of_row() -> Sandbox {
     let text = r#"[{"role":"user","content":"what is to be gone"},{"role":"user","content":"what stays"}]"#;
     sandbox.write("gone.json", text);
     sandbox.ok(&["import", "gone.json", "--as", "gone"]);
+    // And of one that says who started it.
+    let agent = Rollout::with(
+        "01a1fe4f-b943-7ec0-94c0-c69316822e36",
+        0,
+        json!({"parent_thread_id": "01a1fe4f-33f9-7941-9c3c-4fe4330026ba"}),
+    );
+    let agent = agent.turn("and this is to be gone", "It is.");
+    sandbox.write("agent.jsonl", agent.text());
+    sandbox.ok(&["import", "agent.jsonl", "--as", "agent"]);
     sandbox.ok(&["purge", "--match", "to be gone", "--force"]);
     for command in [
         // What a purge leaves behind.

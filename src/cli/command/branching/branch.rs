@@ -52,11 +52,14 @@ pub struct Args {
     /// List only sessions whose files are gone
     #[arg(long, conflicts_with = "name")]
     gone: bool,
+    /// Also list where the refs of other repositories were last seen
+    #[arg(short, long, conflicts_with_all = ["name", "remotes"])]
+    all: bool,
     /// List where the refs of other repositories were last seen
     #[arg(short, long, conflicts_with_all = ["name", "here", "tool", "gone"])]
     remotes: bool,
     /// Also say how far each is ahead of the other side's branch, and behind it
-    #[arg(short, long, conflicts_with_all = ["name", "remotes"])]
+    #[arg(short, long, overrides_with = "verbose", conflicts_with_all = ["name", "remotes"])]
     verbose: bool,
 }
 
@@ -65,7 +68,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         return list_seen(app);
     }
     let Some(deed) = &args.deed else {
-        return list(args, app);
+        list(args, app)?;
+        if args.all && !app.repo()?.references(RefName::REMOTES)?.is_empty() {
+            app.ui.print("")?;
+            return list_seen(app);
+        }
+        return Ok(());
     };
     let (repo, on) = (app.repo()?, app.on()?);
     let (at, what) = (At::new(&repo, on.clone(), &Still), deed.line());

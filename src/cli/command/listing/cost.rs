@@ -12,6 +12,7 @@ use tract::render::{Label, Line, grouped, plural, rounded, row, table};
 use tract::repo::Repo;
 
 use crate::cli::drawing::bill::{NOBODY, SessionNames};
+use crate::cli::drawing::listing;
 use crate::cli::drawing::prices::{cost_of, money, period, place, prices, spent, untiered};
 use crate::cli::{App, Failure, Result};
 
@@ -19,6 +20,8 @@ pub use tract::deeds::CostParams as Args;
 
 /// How long a bar is at most.
 const BAR_COLS: usize = 40;
+/// How many sessions are named of which their clients say something else.
+const STATED: usize = 3;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
@@ -131,8 +134,22 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if !stated.is_empty() {
         let sum = |of: fn(&StatedCost) -> f64| stated.iter().map(of).sum::<f64>();
         let (theirs, listed) = (sum(|it| it.dollars), sum(|it| it.listed));
-        let sessions = plural(stated.len() as u64, "session");
         let [theirs, listed] = [theirs, listed].map(money);
+        let shown = stated.iter().take(STATED);
+        let mut shown: Vec<String> = shown
+            .map(|it| listing::shown_name(&it.session, true))
+            .collect();
+        if let Some(more) = stated.len().checked_sub(STATED).filter(|more| *more > 0) {
+            shown.push(format!("and {more} more"));
+        }
+        let sessions = match &shown[..] {
+            [one] => one.clone(),
+            some => format!(
+                "{} ({})",
+                plural(stated.len() as u64, "session"),
+                some.join(", ")
+            ),
+        };
         app.ui.notice(format!(
             "{sessions} cost {theirs} by what clients say, {listed} by the list"
         ));

@@ -2,6 +2,7 @@
 
 use tract::deeds::{At, DiffParams};
 use tract::diff::DiffOptions;
+use tract::model::EntryId;
 use tract::render::diff::{self, Form, Frame, Kept, Show};
 
 use crate::cli::drawing::sent_difference;
@@ -12,7 +13,8 @@ use crate::cli::{App, Exit, Failure, Result};
 /// Without arguments, it compares HEAD with the commit before it; with one, that commit with HEAD. If
 /// that one commit is an edit, it compares the message before and after it. Two messages are paired if
 /// they are the same entry (edited, say), or have the same content, or else are the most alike. Ids of
-/// tool calls are ignored. A role is the request's: what a client says in the user's name is user here.
+/// tool calls are ignored. `injected` is what a client says in the user's name; --role user takes it, too, for the request
+/// says user.
 ///
 /// ~ marks a message that changed, + one that is new or came back, - one that is gone or hidden. JSON
 /// is compared by keys, and each difference has its path. The last lines say how much of the beginning
@@ -74,7 +76,7 @@ fn tell(args: &Args, app: &mut App) -> Result<bool> {
         return Ok(changes.differs);
     }
     let provider = at.provider(deed.format.as_deref())?;
-    let show = Show {
+    let mut show = Show {
         form: match (args.stat, args.oneline) {
             (true, _) => Form::Stat,
             (_, true) => Form::Lines,
@@ -96,6 +98,11 @@ fn tell(args: &Args, app: &mut App) -> Result<bool> {
     if selected.is_empty() {
         repo.check_tools(&on, &show.tool)?;
     }
+    let entries: Vec<EntryId> = selected
+        .iter()
+        .map(|(change, _)| found.entry(change).id)
+        .collect();
+    show.injected = repo.injected(&entries)?;
     let remark = if compared.is_edit {
         let entry = repo.edited_entry(&compared.after)?;
         Some(if repo.shows(&compared.after, &entry)? {

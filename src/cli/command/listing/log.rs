@@ -70,7 +70,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["verbose", "file", "files", "requests"])]
     oneline: bool,
     /// Two or three lines for each: full hash, parts, settings, note
-    #[arg(short, long, conflicts_with_all = ["file", "files", "requests"])]
+    #[arg(short, long, overrides_with = "verbose", conflicts_with_all = ["file", "files", "requests"])]
     verbose: bool,
     /// As --verbose, with the text of each
     #[arg(short = 'p', long, conflicts_with_all = ["oneline", "file", "files", "requests"])]

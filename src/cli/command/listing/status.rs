@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tract::deeds::{self, At};
 use tract::ingest::{self, HeldSession};
-use tract::model::{Head, HideKind, Millis, RefName, Speaker, Summed};
+use tract::model::{Head, HideKind, Millis, RefName, Summed};
 use tract::query::{ProviderSays, RunningWork, Status};
 use tract::render::{Calendar, Label, Line, grouped, percent, plural, rounded, row, tokens};
 use tract::repo::Repo;
 
 use crate::cli::bisection::by_hand;
 use crate::cli::drawing::prices::{period, place, spent};
-use crate::cli::drawing::{cache, listing, outcome, unreadable};
+use crate::cli::drawing::{cache, import, listing, outcome, unreadable};
 use crate::cli::watch::lock;
 use crate::cli::{App, Listing, Result, Ui, guard_record};
 
@@ -30,6 +30,8 @@ const BAR: usize = 20;
 const RUNNING: usize = 8;
 /// Under what `Tokens   ` is the name of.
 const INDENT: &str = "         ";
+/// What a client says in the user's name, explained where most people read of it first.
+const INJECTED: &str = "injected by the client";
 /// What is said of a repository without commits.
 const START: &str = "
 No messages yet.
@@ -48,6 +50,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     } else {
         Vec::new()
     };
+    outcome::refuse_unmade(&repo, &on)?;
     let mut troubles = unreadable::lines(&repo, app)?;
     troubles.extend(guard_record::lines(&repo, app));
     troubles.extend(by_hand::line(&repo)?);
@@ -69,8 +72,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         None => None,
     };
     let apart = upstream.map(|it| Line::from(format!("Remote   {}", listing::apart(&it))));
+    let onto = match &status.session {
+        Some((name, _)) if status.session_new > 0 => {
+            let branch = status.head.branch().map_or("BRANCH", RefName::short);
+            import::onto(&repo, name, branch, app)?
+        }
+        _ => None,
+    };
     let ui = &mut app.ui;
-    ui.print(head_line(&status, ui))?;
+    ui.print(head_line(&status, onto.as_deref(), ui))?;
     if let Some(watched) = watched {
         ui.print(watched)?;
         ui.print_all(sessions_line(&held))?;
@@ -230,7 +240,7 @@ fn sessions_line(held: &[HeldSession]) -> Option<Line> {
     (!held.is_empty()).then(|| line.into())
 }
 
-fn head_line(status: &Status, ui: &Ui) -> Line {
+fn head_line(status: &Status, onto: Option<&str>, ui: &Ui) -> Line {
     let mut line = match &status.head {
         Head::Attached { branch, tip } => {
             let on = Line::from("On ") + Label::Branch.of(branch.short());
@@ -248,12 +258,17 @@ fn head_line(status: &Status, ui: &Ui) -> Line {
     };
     let mut after = String::new();
     if status.session_new > 0 {
-        let branch = match &status.head {
-            Head::Attached { branch, .. } => branch.short(),
-            Head::Detached(_) => "BRANCH",
-        };
         let new = plural(status.session_new, "new message");
-        after += &format!(", {new}: tract import --onto {branch} FILE");
+        let way = onto.map_or_else(
+            || {
+                format!(
+                    "tract log {}",
+                    listing::shown_name(name, true).trim_end_matches('…')
+                )
+            },
+            str::to_owned,
+        );
+        after += &format!(", {new}: {way}");
     }
     let mut facts = match (&session.title, name.as_session()) {
         (Some(_), Some((tool, _))) => tool.to_owned(),
@@ -357,7 +372,7 @@ fn shares(status: &Status, ui: &Ui) -> Vec<Line> {
         .iter()
         .map(|(role, tokens)| (role.as_str(), Label::role(*role), *tokens));
     let injected = status.summary.injected;
-    let injected = (injected > 0).then_some((Speaker::INJECTED, Label::Dim, injected));
+    let injected = (injected > 0).then_some((INJECTED, Label::Dim, injected));
     let shares: Vec<_> = shares.chain(injected).collect();
     let sum: u64 = shares.iter().map(|(_, _, tokens)| tokens).sum();
     if sum == 0 {

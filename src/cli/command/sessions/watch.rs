@@ -11,7 +11,7 @@ const ABOUT: &str = "Import your tools' sessions as they grow, until it is stopp
 fn long_about() -> String {
     format!(
         "{ABOUT}\n\n\
-         Follows every session of every tool on this machine, sub-agents too. New messages come in \
+         Follows every session of every tool and directory on this machine, sub-agents too; tract import takes those of one directory. New messages come in \
          within a second. Each session has its own ref and branch; HEAD stays where it is, and undo \
          skips what watch brought in. The tools' files are only read, and what came in stays here \
          when a tool deletes them. Unproven, because no real session of them was available: {}.\n\n\

@@ -33,7 +33,7 @@ Example:
   tract commit -r user -m 'Please use the streaming parser.'
   tract commit -r assistant -F reply.md --model gpt-5 --temperature 0.7
   cargo test 2>&1 | tract commit --call call_17 -
-  hash=$(tract -q commit -r user -m 'Go on.')   prints only the new hash
+  hash=$(tract -q commit -r user -m 'Go on.')   prints only the new hash, on a terminal nothing
   tract commit --edit :1 -m 'a better first prompt'
   tract commit --json reply.json          one message as OpenAI or Anthropic write it
   tract commit --batch messages.jsonl     one on each line; all or none")]
@@ -114,11 +114,13 @@ fn commit(args: &Args, edited: &mut Option<String>, app: &mut App) -> Result<()>
     }
     let kept = held.tell(&repo, &on, app);
     // Where the branch is in the end is known now.
-    if is_quiet {
+    if is_quiet && !app.ui.is_terminal() {
         reported = hashes(&held, drafts.len(), app);
     }
+    // Nobody answers what a hide put there.
     if let Some((entry, old)) = &target
         && old.role == Role::User
+        && matches!(repo.asked(&on, &entry.to_string()), Ok(Some(_)))
         && repo.resolve_entry(&on, ":-1").ok() != Some(*entry)
     {
         app.ui.hint("later replies still answer the old text");

@@ -1,7 +1,7 @@
 -- A repository of the format numbered 21, as it was before its tables were written down in one file: what is in
 -- it must stay readable, and a new one has the same tables.
 PRAGMA application_id = 1414677332;
-PRAGMA user_version = 36;
+PRAGMA user_version = 38;
 CREATE TABLE contents (
     id         INTEGER PRIMARY KEY,
     hash       BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -254,6 +254,11 @@ CREATE TABLE origins (
     began       INTEGER,
     copied_from TEXT,
     seal        INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE TABLE starters (
+    agent   TEXT    PRIMARY KEY,
+    starter TEXT    NOT NULL,
+    seal    INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE injected (
     message   TEXT    PRIMARY KEY,
