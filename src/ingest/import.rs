@@ -6,8 +6,8 @@
 //! what is there then. Deliberately absent:
 //! which ref a session belongs to ([`Placement`]), and how its bytes are kept ([`SourceFile`]).
 
-use std::collections::BTreeMap;
 use std::path::Path as FilePath;
+use std::sync::Arc;
 
 use super::ahead::{Making, Ready, Taker, Told, read_ahead};
 use super::bases::KeptBases;
@@ -16,7 +16,7 @@ use super::growth::{Growth, Onward};
 use super::inspect::{Problems, SessionInput};
 use super::place::Placement;
 use super::report::{BranchOutcome, ImportReport, REDACTED};
-use super::session::Session;
+use super::session::{Arrived, Session};
 use super::slices::{Slices, Waiting};
 use super::source::SourceFile;
 use crate::error::{Error, Result};
@@ -266,19 +266,14 @@ fn grow(
     };
     // Which title counts, and how much is lacking in all, depends on what was said before.
     let known = &growth.session;
-    let is_titled = session.found.end.title.is_some() && known.title.is_some();
-    let is_retitled = is_titled && session.found.end.title != known.title;
-    if !tells_all || is_retitled || session.found.end.absent != growth.absent {
+    let end = Arc::make_mut(&mut session.found.end);
+    let is_retitled = end.title.is_some() && known.title.is_some() && end.title != known.title;
+    if !tells_all || is_retitled || end.absent != growth.absent {
         return Ok(None);
     }
-    session.found.end.title = session
-        .found
-        .end
-        .title
-        .take()
-        .or_else(|| known.title.clone());
-    session.found.end.cwd = known.cwd.clone().or(session.found.end.cwd.take());
-    session.found.end.absent.clone_from(&known.absent);
+    end.title = end.title.take().or_else(|| known.title.clone());
+    end.cwd = known.cwd.clone().or(end.cwd.take());
+    end.absent.clone_from(&known.absent);
     #[cfg(test)]
     GROWN.set(GROWN.get() + 1);
     intake.finish().map(Some)
@@ -336,8 +331,8 @@ impl Upheaval {
 struct Done {
     /// The source that they began.
     source: Option<u64>,
-    /// How many commits they added, by session.
-    commits: BTreeMap<String, u64>,
+    /// How many commits they added, by the session's place in the file.
+    commits: Vec<u64>,
 }
 
 /// Takes everything in.
@@ -357,7 +352,9 @@ struct Intake<'a> {
     upheaval: Upheaval,
     slices: Slices<'a>,
     current: Option<Session<'a>>,
-    sessions: Vec<Session<'a>>,
+    #[expect(clippy::vec_box, reason = "each is let go of when its refs have moved")]
+    sessions: Vec<Box<Arrived>>,
+    records: CommitRecords,
     problems: Problems,
     done: &'a mut Done,
     progress: &'a mut dyn FnMut(Progress),
@@ -386,6 +383,7 @@ impl<'a> Intake<'a> {
             slices,
             current: None,
             sessions: Vec::new(),
+            records: CommitRecords::default(),
             problems: Problems::default(),
             done,
             progress,
@@ -465,6 +463,9 @@ impl<'a> Intake<'a> {
             .as_mut()
             .ok_or_else(|| Error::malformed("session", "a step before its session"))?;
         act(session, self.slices.tx()?)?;
+        for (commit, spans) in session.found.records.drain(..) {
+            self.records.push(commit, spans)?;
+        }
         self.slices.worked(std::mem::take(&mut session.work))?;
         if !self.slices.is_open() {
             session.let_others_in();
@@ -474,9 +475,9 @@ impl<'a> Intake<'a> {
 
     /// Places the sessions, keeps the source, moves the refs, and reports: all at once, unless that is much.
     fn finish(mut self) -> Result<ImportReport> {
-        for session in &mut self.sessions {
-            let before = self.done.commits.entry(session.start.id.clone());
-            let before = before.or_default();
+        let commits = &mut self.done.commits;
+        commits.resize(commits.len().max(self.sessions.len()), 0);
+        for (session, before) in self.sessions.iter_mut().zip(commits) {
             session.found.new_commits += *before;
             *before = session.found.new_commits;
         }
@@ -542,15 +543,12 @@ impl<'a> Intake<'a> {
             [only] => only.name.clone(),
             _ => RefName::session(format.name, stem),
         };
-        let records = self.sessions.iter();
-        let records: Vec<&CommitRecords> = records.map(|session| &session.found.records).collect();
-        let kept = file.keep(&mut self.slices, &name, format, &records)?;
+        self.records.settle()?;
+        let kept = file.keep(&mut self.slices, &name, format, &self.records)?;
         if kept.is_new {
             self.done.source = Some(kept.source);
         }
-        for session in &self.sessions {
-            file.keep_records(&mut self.slices, &kept, &session.found.records)?;
-        }
+        file.keep_records(&mut self.slices, &kept, &self.records)?;
         Ok(Some(kept.source))
     }
 
@@ -598,16 +596,17 @@ impl<'a> Intake<'a> {
                 (None, _) => None,
             };
             if placed.is_purged {
-                session.found.end.title = None;
+                Arc::make_mut(&mut session.found.end).title = None;
                 place.is_erased = true;
                 if tx.origin(&place.name)?.is_none() && tx.sources(&place.name)?.is_empty() {
                     tx.put_origin(&place.name, &self.file.began()?)?;
                 }
             }
             if self.file.redacted.is_some() {
-                session.found.end.absent.push(REDACTED.to_owned());
+                let end = Arc::make_mut(&mut session.found.end);
+                end.absent.push(REDACTED.to_owned());
             }
-            let report = place.move_refs(&*tx, session, chosen.as_deref())?;
+            let report = place.move_refs(&*tx, *session, chosen.as_deref())?;
             // Nobody has chosen that name: another first import has made it at the same moment.
             if index == 0 && first.is_some() && matches!(report.branch, BranchOutcome::Stays(_)) {
                 return Err(Error::overtaken(self.file.stem.clone()));
@@ -788,12 +787,12 @@ impl Taker for Intake<'_> {
             Told::Step(step) => self.with_session(|session, tx| session.step(tx, step)),
             Told::End(end) => {
                 self.with_session(|session, tx| {
-                    session.found.end = end;
-                    session.settle(tx)?;
-                    session.close();
-                    Ok(())
+                    session.found.end = Arc::new(end);
+                    session.settle(tx)
                 })?;
-                self.sessions.extend(self.current.take());
+                let before = self.sessions.last().map(|before| &**before);
+                let arrived = self.current.take().map(|it| Arrived::of(it, before));
+                self.sessions.extend(arrived.map(Box::new));
                 if let [.., before, last] = &mut self.sessions[..] {
                     // Only a file of one session is gone on with by them; they may hold the tools.
                     before.found.settings = Settings::default();

@@ -3,7 +3,7 @@
 use super::bases::descent_of;
 use super::mirror;
 use super::report::{BranchOutcome, ImportedSession, Outcome};
-use super::session::{Path, Session, refs_of};
+use super::session::{Arrived, Path, refs_of};
 use super::source::SourceFile;
 use super::stub::is_stub;
 use crate::error::{Error, Result};
@@ -38,12 +38,12 @@ impl Placement {
     pub(super) fn of(
         view: &dyn View,
         format: &Format,
-        session: &Session,
+        session: &Arrived,
         file: &SourceFile<'_>,
         path: Option<&str>,
     ) -> Result<Self> {
         let tip = session.found.paths[0].tip;
-        let id = &session.start.id;
+        let id = &session.id;
         let (known, free) = refs_of(view, format.name, id)?;
         let mut candidates = Vec::with_capacity(known.len());
         for (name, old) in known {
@@ -137,7 +137,7 @@ impl Placement {
     }
 
     /// The place of a session whose file has grown at its end.
-    pub(super) fn grown(name: &RefName, old: CommitHash, session: &Session) -> Self {
+    pub(super) fn grown(name: &RefName, old: CommitHash, session: &Arrived) -> Self {
         let outcome = if session.found.paths[0].tip == Some(old) {
             Outcome::Unchanged
         } else {
@@ -175,10 +175,10 @@ impl Placement {
     pub(super) fn move_refs(
         mut self,
         tx: &dyn Tx,
-        mut session: Session,
+        mut session: Arrived,
         chosen: Option<&str>,
     ) -> Result<ImportedSession> {
-        let is_of_end = session.is_of_end();
+        let is_of_end = session.is_of_end;
         if let (Some(old), Some((parent, _)), false) =
             (self.old, mirror::parent(&self.name), self.is_older)
             && let Some(tip) = &mut session.found.paths[0].tip
@@ -218,7 +218,7 @@ impl Placement {
             known => known,
         };
         if let (Some(left), Some(tip)) = (left, tip) {
-            let goes_on = session.start.descent.goes_on(&session.start.id);
+            let goes_on = session.descent.goes_on(&session.id);
             // What came in without its beginning is on the new path, with it.
             if self.is_left || goes_on && !shares_nothing(tx, &left, &tip)? {
                 let leaf = leaf(tx, &self.name, &left, &tip)?;
@@ -338,11 +338,11 @@ fn beside(
 fn in_files(
     view: &dyn View,
     format: &Format,
-    session: &Session,
+    session: &Arrived,
     file: &SourceFile<'_>,
     candidates: &[Candidate],
 ) -> Result<Option<Placement>> {
-    let (tip, start) = (session.found.paths[0].tip, &session.start);
+    let tip = session.found.paths[0].tip;
     for (name, old, sources) in candidates {
         let mut others = Vec::with_capacity(sources.len());
         for source in sources {
@@ -351,11 +351,13 @@ fn in_files(
                 others.push(descent_of(view, format, source)?);
             }
         }
-        let goes_on = start.descent.goes_on(&start.id);
-        if !goes_on && !others.iter().any(|other| other.goes_on(&start.id)) {
+        let goes_on = session.descent.goes_on(&session.id);
+        if !goes_on && !others.iter().any(|other| other.goes_on(&session.id)) {
             continue;
         }
-        let is_left = others.iter().any(|other| other.begun > start.descent.begun);
+        let is_left = others
+            .iter()
+            .any(|other| other.begun > session.descent.begun);
         let known = file.among(sources)?.is_some();
         let is_here = match tip {
             Some(tip) => tip == *old || view.is_ancestor(&tip, old)?,
@@ -441,19 +443,12 @@ fn leaf(
 }
 
 /// Whether the records of a source behind `old` reach as far as those behind the end of a session.
-fn reaches(view: &dyn View, old: &CommitHash, source: u64, session: &Session) -> Result<bool> {
-    let end = |spans: &[Span]| spans.iter().map(|span| span.offset + span.len).max();
-    let tip = session.found.paths[0].tip;
-    let ours = session
-        .found
-        .records
-        .iter()
-        .rev()
-        .find(|(commit, _)| Some(*commit) == tip);
+fn reaches(view: &dyn View, old: &CommitHash, source: u64, session: &Arrived) -> Result<bool> {
+    let end = |span: &Span| span.offset.saturating_add(span.len);
     let theirs = view.records_of(old)?;
     let theirs = theirs.iter().find(|(of, _)| *of == source);
-    Ok(match (theirs, ours) {
-        (Some((_, theirs)), Some((_, ours))) => end(theirs) >= end(&ours),
+    Ok(match (theirs, session.found.reach) {
+        (Some((_, theirs)), Some(ours)) => theirs.iter().map(end).max() >= Some(ours),
         _ => true,
     })
 }
@@ -483,30 +478,24 @@ fn differs_at_the_end(view: &dyn View, old: &CommitHash, new: &CommitHash) -> Re
 }
 
 /// The session whose agent started one: it says so, or its name begins with that one's.
-fn parent(name: &RefName, session: &Session) -> Option<RefName> {
+fn parent(name: &RefName, session: &Arrived) -> Option<RefName> {
     let (tool, id) = name.as_session()?;
-    let said = session.start.descent.spawned_by.as_deref();
+    let said = session.descent.spawned_by.as_deref();
     let above = said.or_else(|| Some(id.rsplit_once('/')?.0))?;
     Some(RefName::session(tool, above))
 }
 
 /// The branch of a session that another one's agent started: below the branch of that one, where it is
 /// new and that one is here.
-fn agents_branch(tx: &dyn Tx, name: &RefName, session: &Session) -> Result<Option<String>> {
-    let Some((parent, tool)) = session
-        .start
-        .descent
-        .spawned_by
-        .as_ref()
-        .zip(name.as_session())
-    else {
+fn agents_branch(tx: &dyn Tx, name: &RefName, session: &Arrived) -> Result<Option<String>> {
+    let Some((parent, tool)) = session.descent.spawned_by.as_ref().zip(name.as_session()) else {
         return Ok(None);
     };
     let above = tx.follower(&RefName::session(tool.0, parent))?;
     let (Some(above), None) = (above, tx.follower(name)?) else {
         return Ok(None);
     };
-    let first = above.path(&format!("{}{}", RefName::AGENT, session.start.id))?;
+    let first = above.path(&format!("{}{}", RefName::AGENT, session.id))?;
     let free = match tx.reference(&first)? {
         None => first,
         Some(_) => return Ok(None),

@@ -1,6 +1,7 @@
 //! What an import says of what it found and did.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::formats::{Format, Problem, SessionEnd};
 use crate::hash::CommitHash;
@@ -56,7 +57,7 @@ pub struct ImportedSession {
     /// Its further paths: sub-agents and abandoned leaves.
     pub further: Vec<RefName>,
     /// What the importer said at its end: title, what was kept and is no message, what is absent.
-    pub end: SessionEnd,
+    pub end: Arc<SessionEnd>,
 }
 
 impl ImportedSession {

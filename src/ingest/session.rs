@@ -1,16 +1,18 @@
 //! One session on its way in: steps become commits, shared where the same history is here.
 
+mod arrived;
 mod deferred;
 mod own;
 
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
 
+pub(super) use self::arrived::Arrived;
 use self::deferred::Deferred;
 pub(super) use self::own::refs_of;
 use self::own::{Beside, Own};
 use super::ahead::{Ready, Worked, Working};
-use super::commit_records::CommitRecords;
 use crate::error::{Error, Result};
 use crate::formats::{
     self, Action, BranchStart, Cover, Moment, SessionEnd, SessionStart, StepEntry, StepId,
@@ -20,7 +22,7 @@ use crate::model::secret::{SecretCounts, Secrets, add_counts};
 use crate::model::tokens::Counter;
 use crate::model::{
     Commit, Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, RefName,
-    Replacement, Role, Sealed, Settings, TokenCount, Usage,
+    Replacement, Role, Sealed, Settings, Span, TokenCount, Usage,
 };
 use crate::repo::chain::Chain;
 use crate::repo::totals::Running;
@@ -111,11 +113,14 @@ struct Messages<'a> {
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) paths: Vec<Path>,
-    pub(super) records: CommitRecords,
+    /// The records behind commits that nobody has taken yet, in the order of the steps.
+    pub(super) records: Vec<(CommitHash, Vec<Span>)>,
+    /// Where the records behind the end of the main path end in the file, in bytes; none where it has no records.
+    pub(super) reach: Option<u64>,
     pub(super) new_commits: u64,
     pub(super) messages: u64,
     pub(super) hides: Vec<(HideKind, CommitHash, Option<CommitHash>)>,
-    pub(super) end: SessionEnd,
+    pub(super) end: Arc<SessionEnd>,
     /// The secrets in what is new.
     pub(super) secrets: SecretCounts,
     /// Whether any was left out of a message that stands in no record of its own.
@@ -199,11 +204,6 @@ impl<'a> Session<'a> {
         self.found.settings.clone_from(settings);
     }
 
-    /// Whether it is gone on with near its end.
-    pub(super) fn is_of_end(&self) -> bool {
-        matches!(self.mode, Mode::Onward(_))
-    }
-
     /// From here on others may have written.
     pub(super) fn let_others_in(&mut self) {
         self.at.newest = None;
@@ -247,15 +247,6 @@ impl<'a> Session<'a> {
         self.decide(tx)?;
         self.let_go(tx, None)?;
         self.keep_totals(tx)
-    }
-
-    /// Lets go of what only further steps would need: a file may hold a million sessions.
-    pub(super) fn close(&mut self) {
-        self.made = Vec::new();
-        self.deferred = VecDeque::new();
-        self.at.chain = Chain::ended(self.at.chain.tip());
-        self.own = None;
-        self.found.records.shrink_to_fit();
     }
 
     /// Decides whether the steps held back are somebody's copy, and lets them go.
@@ -570,8 +561,10 @@ impl<'a> Session<'a> {
             tx.put_usage(&commit, usage)?;
             tx.put_usage_detail(&commit, &step.detail)?;
         }
+        let end = |span: &Span| span.offset.saturating_add(span.len);
+        let reach = step.records.iter().map(end).max();
         if !step.records.is_empty() {
-            self.found.records.push(commit, &step.records);
+            self.found.records.push((commit, step.records));
         }
         self.made[id] = Some(Made {
             commit,
@@ -580,11 +573,14 @@ impl<'a> Session<'a> {
             ends: self.at.ends,
             beside: self.at.beside,
         });
-        self.found
-            .paths
-            .last_mut()
-            .expect("the main path is there")
-            .tip = Some(commit);
+        let paths = &mut self.found.paths;
+        let path = paths.last_mut().expect("the main path is there");
+        if path.tip.replace(commit) != Some(commit) && main {
+            self.found.reach = None;
+        }
+        if self.found.paths[0].tip == Some(commit) {
+            self.found.reach = reach.or(self.found.reach);
+        }
         Ok(())
     }
 
@@ -755,7 +751,7 @@ mod tests {
     use crate::formats::{Format, Source};
     use crate::hash::HASHED;
     use crate::ingest::{ImportRequest, import};
-    use crate::model::{Encoding, Millis, RefName, Span};
+    use crate::model::{Encoding, Millis, RefName};
     use crate::repo::{Call, CommitOptions, On, Repo};
 
     type Step = formats::Step;

@@ -164,7 +164,7 @@ impl<'a> SourceFile<'a> {
         slices: &mut Slices<'_>,
         name: &RefName,
         format: &Format,
-        records: &[&CommitRecords],
+        records: &CommitRecords,
     ) -> Result<Kept> {
         let tx = slices.tx()?;
         let known = tx.sources(name)?;
@@ -214,8 +214,7 @@ impl<'a> SourceFile<'a> {
             let (mut ahead, mut start) = (0, from);
             blocks(self.input, from, to, |block| {
                 let part = start..start + block.len() as u64;
-                let within = records.iter().flat_map(|records| records.within(&part));
-                let within: Vec<CommitHash> = within.collect();
+                let within = records.within(&part)?;
                 start = part.end;
                 crew.push((block.to_vec(), slices.tx()?.said(&within)?));
                 ahead += 1;
@@ -242,9 +241,8 @@ impl<'a> SourceFile<'a> {
         records: &CommitRecords,
     ) -> Result<()> {
         let (is_new, source) = (source.is_new, source.source);
-        let mut records = records.iter().peekable();
-        while records.peek().is_some() {
-            let some: Vec<(CommitHash, Vec<Span>)> = records.by_ref().take(RECORDS).collect();
+        for from in (0..records.len()).step_by(RECORDS) {
+            let some = records.some(from, RECORDS)?;
             let commits: Vec<CommitHash> = some.iter().map(|(commit, _)| *commit).collect();
             let tx = slices.tx()?;
             let mut put = 0;

@@ -3,7 +3,7 @@
 //!
 //! # Source
 //!
-//! Observed: spans of `ai` 6.0.326; `recordSpan` of its open source.
+//! Observed: spans of `ai` 6.0.326, and of 7.0.173 by `LegacyOpenTelemetry` of `@ai-sdk/otel`; `recordSpan` of its open source.
 
 use serde_json::value::RawValue;
 

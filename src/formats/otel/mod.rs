@@ -48,7 +48,7 @@ fn is_trace(head: &SourceHead<'_>) -> Option<usize> {
 pub static OTEL: Format = Format {
     aliases: &["otlp"],
     tools: &["OpenTelemetry"],
-    seen: "traces of pydantic-ai 2.68, OpenLLMetry 0.62, OpenInference 0.1.66 and the AI SDK 6.0.326; older ones by their sources",
+    seen: "traces of pydantic-ai 2.68, OpenLLMetry 0.62, OpenInference 0.1.66 and the AI SDK 6.0.326 and 7.0.173; older ones by their sources",
     sniff: |head| is_trace(head).or_else(|| histories::sniff::<History>(head)),
     tells_costs: true,
     ..Format::of("otel", Shape::Document, read::import, write::export)

@@ -71,12 +71,14 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
             joined.take(at, head, &asked);
         }
     }
-    // Each context is read anew, one after the other.
+    // Each context is read anew, one after the other. What told them apart is let go of.
     drop(heard);
+    let requests = joined.requests();
+    let places: Vec<Span> = heads.into_iter().map(|head| head.place).collect();
     let mut beside = Some((others, lone));
-    for requests in joined.requests() {
+    for requests in requests {
         let (others, lone) = beside.take().unwrap_or_default();
-        tell(input, &heads, requests, others, lone, sink)?;
+        tell(input, &places, requests, others, lone, sink)?;
     }
     Ok(())
 }
@@ -176,7 +178,7 @@ const TOLD_SPANS: usize = 256;
 /// Tells a sink of a context.
 fn tell(
     input: &dyn Input,
-    heads: &[Head],
+    places: &[Span],
     requests: Requests,
     others: BTreeMap<String, u64>,
     lone: u64,
@@ -191,7 +193,7 @@ fn tell(
     let (mut stated, mut is_silent, mut is_unrecorded) = (StatedUsage::default(), false, false);
     let mut heard = Heard::default();
     for at in requests.heads {
-        let place = heads[at as usize].place;
+        let place = places[at as usize];
         let mut notes = std::mem::take(&mut telling.teller.notes);
         let asked = read(input, place, &mut heard, &mut notes, &mut |_| Ok(()))?;
         telling.teller.notes = notes;

@@ -22,7 +22,9 @@ lazy! {
         trace = "traceId", start = "startTimeUnixNano", end = "endTimeUnixNano", attributes,
     }
 
-    struct Tool { name, function, description, parameters }
+    struct Tool {
+        name, function, description, parameters, schema = "inputSchema", of_anthropic = "input_schema",
+    }
 }
 
 /// What a span that asks a model says of itself, but for what was said. A trace may have millions, so what many say is shared.
@@ -240,7 +242,9 @@ fn tools(text: &str) -> Option<String> {
         if tool.function.is_some() {
             return Some(tight(raw.get()));
         }
-        let schema = tool.parameters.map_or("{}", RawValue::get);
+        // The conventions say `parameters`; the AI SDK and whoever writes down Anthropic's tools keep their own name.
+        let schema = tool.parameters.or(tool.schema).or(tool.of_anthropic);
+        let schema = schema.map_or("{}", RawValue::get);
         let description = string(tool.description);
         Some(parts::tool(
             &string(tool.name)?,

@@ -178,6 +178,33 @@ fn requests_of_the_ai_sdk_say_what_was_sent() {
     assert_eq!(session.end.other_records["ai.toolcall span"], 1);
 }
 
+#[test]
+fn a_tool_keeps_its_schema_by_whatever_name_it_is_written_down() {
+    let schema =
+        json!({"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]});
+    let flat = |key: &str| json!({"type": "function", "name": "look", "description": "Looks.", key: schema.clone()});
+    let inside = json!({"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": schema.clone()}});
+    for tool in [
+        flat("parameters"),
+        flat("inputSchema"),
+        flat("input_schema"),
+        inside,
+    ] {
+        let said = json!([{"role": "user", "parts": [{"type": "text", "content": "Where?"}]}]);
+        let asked = json!({"gen_ai.operation.name": "chat", "gen_ai.input.messages": said.to_string(),
+            "gen_ai.tool.definitions": json!([tool]).to_string()});
+        let told = read(&OTEL, &trace(&[span("aa", 1, &asked)]));
+        let kept: Value =
+            serde_json::from_str(&told.sessions[0].steps[0].settings["tools"]).expect("JSON");
+        let function = &kept[0]["function"];
+        assert_eq!(function["parameters"], schema, "{tool}");
+        assert_eq!(
+            (&function["name"], &function["description"]),
+            (&json!("look"), &json!("Looks.")),
+        );
+    }
+}
+
 /// A span with these attributes, all texts or numbers.
 fn span(trace: &str, start: u64, attributes: &Value) -> Value {
     let attributes = attributes.as_object().expect("an object").iter();

@@ -24,7 +24,7 @@ const TRAJECTORY: &str = "an OpenClaw trajectory";
 const GEMINI_REQUEST: &str = "a Gemini request";
 /// What the files of a session that stands in several are, where another of them shows it: by members that an object in one
 /// has.
-const PARTS: [(&str, &[&[&str]]); 2] = [
+const PARTS: [(&str, &[&[&str]]); 3] = [
     (
         "a Cline CLI session part",
         &[
@@ -43,6 +43,13 @@ const PARTS: [(&str, &[&[&str]]); 2] = [
             &["message", "source", "turn_index"],
             &["generationStatus", "turnId"],
             &["hook_bindings", "tool_groups"],
+        ],
+    ),
+    (
+        "a Strands session part",
+        &[
+            &["agent_id", "conversation_manager_state"],
+            &["message", "message_id", "redact_message"],
         ],
     ),
 ];
@@ -166,7 +173,7 @@ mod tests {
 
     #[test]
     fn what_is_not_imported_is_called_by_its_name() {
-        let known: [(&[u8], Option<&str>); 9] = [
+        let known: [(&[u8], Option<&str>); 11] = [
             (b"SQLite format 3\0...", Some("an SQLite database")),
             (b"\x1f\x8b\x08", Some("a gzip archive")),
             (
@@ -188,6 +195,14 @@ mod tests {
             (
                 b"{\"version\":1,\"source_message_count\":2,\"messages\":[]}",
                 Some("a Cline CLI session part"),
+            ),
+            (
+                b"{\"agent_id\":\"a\",\"state\":{},\"conversation_manager_state\":{}}",
+                Some("a Strands session part"),
+            ),
+            (
+                b"{\"message\":{\"role\":\"user\",\"content\":[]},\"message_id\":0,\"redact_message\":null}",
+                Some("a Strands session part"),
             ),
             (b"{\"a\":1}", None),
             (b"buy milk", None),

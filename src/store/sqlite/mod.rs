@@ -37,6 +37,7 @@ mod search;
 mod session;
 mod sources;
 mod verify;
+mod waiting;
 mod words;
 
 use std::cell::{Cell, RefCell};
@@ -65,6 +66,7 @@ use dictionary::Dictionary;
 use pack::{LARGE_BYTES, Packs};
 pub use restore::{Successor, kept_aside};
 use session::Session;
+pub use waiting::WaitingRecords;
 
 /// How long a writer waits for another one unless told otherwise.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
