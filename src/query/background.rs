@@ -4,7 +4,7 @@
 //! names the first message that may tell of a start.
 //! Deliberately absent: what a message says of it ([`crate::model::background`]), and whether anything runs on the machine.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
 
 use crate::error::{Error, Result};
 use crate::formats::shared::running::EndedWork;
@@ -15,11 +15,26 @@ use crate::model::{Encoding, EntryId, Message, Millis, RefName};
 use crate::repo::kept::{KeptSource, format_of};
 use crate::repo::open_work::{self, BEFORE, Place};
 use crate::repo::repository::Repo;
+use crate::repo::starters::Starters;
 use crate::repo::{load, path};
 use crate::store::{CommitRow, Ranking, View};
 
-/// Work in the background with no end in the record, with the message that told of its start, and when.
-pub type RunningWork = OpenWork<(EntryId, Option<Millis>)>;
+/// Work in the background with no end in the record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningWork {
+    /// The client's name for it.
+    pub id: String,
+    /// What it is.
+    pub kind: WorkKind,
+    /// Its command or its prompt. Hostile until escaped.
+    pub what: String,
+    /// The message that told of its start.
+    pub entry: EntryId,
+    /// When that was.
+    pub since: Option<Millis>,
+    /// The session of the sub-agent that started it, if one did.
+    pub agent: Option<RefName>,
+}
 
 /// One of these words is in each message that tells of a start, or in the call for it.
 const WORDS: &str = "background backgrounded session shellid agentid resumedagentid monitor";
@@ -31,31 +46,63 @@ const FEW: u64 = 512;
 const TOGETHER: usize = 256;
 /// How many commits are looked at before what they tell is kept.
 const KEPT_EACH: u64 = if cfg!(test) { 2 } else { 64 };
-/// How many of the newest messages are read where no index names any.
+/// How many of the newest messages are read where no index names any, and of all sub-agents together.
 const MOST: u64 = 4_096;
 
 impl Repo {
-    /// What was started in the background in the session at `tip` and has no end there, in the order of the starts. A
-    /// conversation that came from no session has none. Where something is damaged on the way, nothing is told: who asks how
-    /// things stand still learns the rest, and `fsck` names the damage.
+    /// What was started in the background in the session at `tip`, or by a sub-agent of it, and has no end there: in the
+    /// order of the starts, the session's own first. A conversation that came from no session has none. Where something is
+    /// damaged on the way, nothing is told: who asks how things stand still learns the rest, and `fsck` names the damage.
     ///
     /// # Errors
     ///
     /// The store's.
     pub fn running(&self, tip: &CommitHash) -> Result<Vec<RunningWork>> {
-        match self.open_work(tip) {
+        match self.running_below(tip) {
             Err(Error::Damaged { .. }) => Ok(Vec::new()),
             told => told,
         }
     }
 
-    fn open_work(&self, tip: &CommitHash) -> Result<Vec<RunningWork>> {
+    fn running_below(&self, tip: &CommitHash) -> Result<Vec<RunningWork>> {
+        let view = self.store.read()?;
+        let Some(session) = path::file_of(&*view, tip)? else {
+            return Ok(Vec::new());
+        };
+        let agents = agents(&*view, &session)?;
+        drop(view);
+        let mut running = self.running_on(tip, &session, None)?;
+        let mut of_agents = Vec::new();
+        for (agent, tip) in agents {
+            of_agents.extend(self.running_on(&tip, &agent, Some(&agent))?);
+        }
+        if !of_agents.is_empty() {
+            let view = self.store.read()?;
+            // A fork begins with what its parent did.
+            let starts: Vec<CommitHash> = of_agents.iter().map(|work| work.entry.commit).collect();
+            let mut are_own = view.are_ancestors(&starts, tip)?.into_iter();
+            of_agents.retain(|_| are_own.next() == Some(false));
+            let ended = ended(&*view, &session)?;
+            of_agents.retain(|work| {
+                let agent = work.agent_id().unwrap_or_default();
+                !is_over(&ended, agent, work.since) && !is_over(&ended, &work.id, work.since)
+            });
+            of_agents.sort_by_key(|work| work.since);
+            running.extend(of_agents);
+        }
+        Ok(running)
+    }
+
+    /// What was started on the path to `tip`, which ends with a session's newest message, and has no end there.
+    fn running_on(
+        &self,
+        tip: &CommitHash,
+        session: &RefName,
+        agent: Option<&RefName>,
+    ) -> Result<Vec<RunningWork>> {
         let view = self.store.read()?;
         let purge = view.last_purge()?;
         let Some(end) = view.commit(tip)?.map(|row| row.depth + 1) else {
-            return Ok(Vec::new());
-        };
-        let Some(file) = path::file_of(&*view, tip)? else {
             return Ok(Vec::new());
         };
         let (known, is_whole) = match open_work::known(&*view, tip)? {
@@ -64,24 +111,20 @@ impl Repo {
         };
         let from = known.covered;
         let (open, known) = open_work::gone_on(&*view, tip, &known, end)?;
-        let mut open = timed(&*view, open)?;
-        if !open.is_empty() {
-            let mut ended = ended(&*view, &file)?;
-            let agents = open.iter().filter(|work| work.kind == WorkKind::Agent);
-            for agent in agents.filter_map(|work| agent(&file, &work.id)) {
+        let mut running = timed(&*view, open, agent)?;
+        if !running.is_empty() {
+            let mut ended = ended(&*view, session)?;
+            let agents = running.iter().filter(|work| work.kind == WorkKind::Agent);
+            for agent in agents.filter_map(|work| named_as(session, &work.id)) {
                 ended.extend(self::ended(&*view, &agent)?);
             }
-            open.retain(|work| match (ended.get(&work.id), work.at.1) {
-                (None, _) => true,
-                (Some(Some(end)), Some(since)) => *end < since,
-                (Some(_), _) => false,
-            });
+            running.retain(|work| !is_over(&ended, &work.id, work.since));
         }
         drop(view);
         if is_whole && end - from >= KEPT_EACH {
             self.keep_work(tip, known, purge)?;
         }
-        Ok(open)
+        Ok(running)
     }
 
     /// Keeps what was found with the context summed up at `tip`, where that is known.
@@ -98,32 +141,71 @@ impl Repo {
 }
 
 /// Open work with the times of the messages that told of it.
-fn timed(view: &dyn View, open: Vec<OpenWork<Place>>) -> Result<Vec<RunningWork>> {
+fn timed(
+    view: &dyn View,
+    open: Vec<OpenWork<Place>>,
+    agent: Option<&RefName>,
+) -> Result<Vec<RunningWork>> {
     let commits: Vec<CommitHash> = open.iter().map(|work| work.at.entry.commit).collect();
-    let rows = view.commits(&commits)?;
-    let times: HashMap<CommitHash, Option<Millis>> = rows
-        .into_iter()
-        .flatten()
-        .map(|row| (row.hash, row.commit.time))
-        .collect();
-    let told = |place: Place| {
-        (
-            place.entry,
-            times.get(&place.entry.commit).copied().flatten(),
-        )
-    };
-    let open = open.into_iter().map(|work| OpenWork {
+    let rows = view.commits(&commits)?.into_iter();
+    let running = open.into_iter().zip(rows).map(|(work, row)| RunningWork {
         id: work.id,
         kind: work.kind,
         what: work.what,
-        called: told(work.called),
-        at: told(work.at),
+        entry: work.at.entry,
+        since: row.and_then(|row| row.commit.time),
+        agent: agent.cloned(),
     });
-    Ok(open.collect())
+    Ok(running.collect())
+}
+
+/// Whether records say that work with this id has ended since it was started.
+fn is_over(ended: &EndedWork, id: &str, since: Option<Millis>) -> bool {
+    match (ended.get(id), since) {
+        (None, _) => false,
+        (Some(Some(end)), Some(since)) => *end >= since,
+        (Some(_), _) => true,
+    }
+}
+
+/// The sessions of the sub-agents of a session and where they end, the newest first, as far as there is time to look.
+fn agents(view: &dyn View, session: &RefName) -> Result<Vec<(RefName, CommitHash)>> {
+    let mut agents = Vec::new();
+    for started in Starters::of(view)?.started_by(session) {
+        agents.extend(load::tip(view, &started)?.map(|tip| (started, tip)));
+    }
+    let below = load::tips(view, &format!("{session}/"))?.into_iter();
+    // What a rewind left of an agent's session is none.
+    agents.extend(below.filter(|(name, _)| last(name).starts_with(RefName::AGENT)));
+    let tips: Vec<CommitHash> = agents.iter().map(|(_, tip)| *tip).collect();
+    let rows = view.commits(&tips)?.into_iter();
+    let timed = rows.zip(agents);
+    let mut timed: Vec<_> = timed
+        .filter_map(|(row, agent)| Some((row?, agent)))
+        .collect();
+    timed.sort_by_key(|(row, _)| Reverse(row.commit.time));
+    let mut left = MOST;
+    let looked = timed.into_iter().take_while(|(row, _)| {
+        left = left.saturating_sub((row.depth + 1).min(FEW));
+        left > 0
+    });
+    Ok(looked.map(|(_, agent)| agent).collect())
+}
+
+impl RunningWork {
+    /// What the client calls the agent that started it, if one did.
+    pub fn agent_id(&self) -> Option<&str> {
+        let last = last(self.agent.as_ref()?);
+        Some(last.strip_prefix(RefName::AGENT).unwrap_or(last))
+    }
+}
+
+fn last(name: &RefName) -> &str {
+    name.as_str().rsplit('/').next().unwrap_or_default()
 }
 
 /// The session of an agent that is named as its session is, whose own record may say that it has ended.
-fn agent(starter: &RefName, id: &str) -> Option<RefName> {
+fn named_as(starter: &RefName, id: &str) -> Option<RefName> {
     let (tool, _) = starter.as_session()?;
     Some(RefName::session(tool, id))
 }

@@ -61,6 +61,8 @@ pub struct LogOptions {
     pub setting: Option<(String, Option<String>)>,
     /// Only these commits.
     pub only: Option<HashSet<CommitHash>>,
+    /// Commits of other paths that are listed behind those of this one, each as it stands on its own.
+    pub beside: Vec<CommitHash>,
     /// Only what brings a message with this in it, which reads bodies.
     pub pattern: Option<Pattern>,
     /// What tokens are counted in.

@@ -1626,6 +1626,8 @@ class _RunningFacts(TypedDict):
 
 class RunningFacts(_RunningFacts, total=False):
     """An agent or a shell in the background that has no end in the session."""
+    agent: Optional[str]
+    """The sub-agent that started it, where the session did not do so itself: the client's name for it. What somebody else wrote."""
     since_ms: Optional[int]
     """Since when, in milliseconds since 1970."""
 

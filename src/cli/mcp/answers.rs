@@ -260,6 +260,9 @@ pub struct RunningEntry {
     pub kind: String,
     /// Its id.
     pub id: String,
+    /// The id of the sub-agent that started it, where one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// Since when.
     pub since: String,
     /// Its prompt or its command.

@@ -620,10 +620,12 @@ pub fn running(running: &[RunningFacts], calendar: &Calendar) -> String {
         let RunningEntry {
             kind,
             id,
+            agent,
             since,
             what,
         } = work;
-        let _ = write!(told, "\n  {kind} {id}, since {since}: {what}");
+        let of = agent.map_or_else(String::new, |agent| format!(" of agent {agent}"));
+        let _ = write!(told, "\n  {kind} {id}{of}, since {since}: {what}");
     }
     if left > 0 {
         let _ = write!(told, "\n  ({left} more, older)");
@@ -634,9 +636,11 @@ pub fn running(running: &[RunningFacts], calendar: &Calendar) -> String {
 /// The newest, and how many older ones there are.
 fn running_works(running: &[RunningFacts], calendar: &Calendar) -> (Vec<RunningEntry>, usize) {
     let left = running.len().saturating_sub(RUNNING);
+    let name = |id: &str| line(&unframed(id), LINE_CHARS / 4);
     let work = |work: &RunningFacts| RunningEntry {
         kind: work.kind.to_owned(),
-        id: line(&unframed(&work.id), LINE_CHARS / 4),
+        id: name(&work.id),
+        agent: work.agent.as_deref().map(name),
         since: time(work.since_ms, calendar),
         what: line(&unframed(&work.what), LINE_CHARS),
     };

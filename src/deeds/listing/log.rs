@@ -149,6 +149,9 @@ pub struct ListedRequest {
     pub reply: Option<String>,
 }
 
+/// The only commits of a path that are listed, if not all are, and those of other paths.
+type Listed = (Option<HashSet<CommitHash>>, Vec<CommitHash>);
+
 impl LogParams {
     /// Whether it is of commits, and not of what they did to files or what was sent.
     pub const fn is_of_commits(&self) -> bool {
@@ -182,6 +185,7 @@ impl LogParams {
         let (tip, until) = self.range(at)?;
         let grep = self.grep.as_deref();
         let pattern = grep.map(|text| pattern(text, self.regex)).transpose()?;
+        let (only, beside) = self.only(at, &tip)?;
         let options = LogOptions {
             limit: self.limit.unwrap_or(LISTED),
             until,
@@ -198,7 +202,8 @@ impl LogParams {
             author: self.author.clone(),
             note: self.note.clone(),
             setting: self.setting.as_deref().map(named_setting),
-            only: self.only(at, &tip)?,
+            only,
+            beside,
             pattern,
             encoding: at.encoding()?,
             parts: false,
@@ -208,9 +213,10 @@ impl LogParams {
     }
 
     /// The commits that are listed alone: those that started what runs still, those of pinned messages, and replies of a
-    /// model.
-    fn only(&self, at: &At<'_>, tip: &CommitHash) -> Result<Option<HashSet<CommitHash>>, ApiError> {
+    /// model. Behind them those of sub-agents that started something, the newest last.
+    fn only(&self, at: &At<'_>, tip: &CommitHash) -> Result<Listed, ApiError> {
         let mut only: Option<HashSet<CommitHash>> = None;
+        let mut beside = Vec::new();
         let mut narrow = |found: HashSet<CommitHash>| {
             only = Some(match only.take() {
                 Some(only) => &only & &found,
@@ -219,7 +225,10 @@ impl LogParams {
         };
         if self.running {
             let running = at.repo.running(tip)?;
-            narrow(running.iter().map(|work| work.at.0.commit).collect());
+            let of_agents = running.iter().filter(|work| work.agent.is_some());
+            beside = of_agents.map(|work| work.entry.commit).collect();
+            beside.dedup();
+            narrow(running.iter().map(|work| work.entry.commit).collect());
         }
         if self.pinned {
             let context = at.repo.context(tip)?;
@@ -230,7 +239,10 @@ impl LogParams {
         if let Some(model) = &self.model {
             narrow(at.repo.replies_of_model(tip, model)?);
         }
-        Ok(only)
+        if self.pinned || self.model.is_some() {
+            beside.clear();
+        }
+        Ok((only, beside))
     }
 
     fn range(&self, at: &At<'_>) -> Result<(CommitHash, Option<CommitHash>), ApiError> {

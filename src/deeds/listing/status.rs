@@ -112,6 +112,10 @@ pub struct RunningFacts {
     pub kind: &'static str,
     /// Its prompt or its command. What somebody else wrote: escape it before it is shown.
     pub what: String,
+    /// The sub-agent that started it, where the session did not do so itself: the client's name for it. What somebody else
+    /// wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The message that told of its start.
     pub message: String,
     /// Since when, in milliseconds since 1970.
@@ -121,13 +125,13 @@ pub struct RunningFacts {
 
 impl From<&RunningWork> for RunningFacts {
     fn from(work: &RunningWork) -> Self {
-        let (message, since) = work.at;
         Self {
             id: work.id.clone(),
             kind: work.kind.as_str(),
             what: work.what.clone(),
-            message: message.to_string(),
-            since_ms: since.map(|time| time.0),
+            agent: work.agent_id().map(str::to_owned),
+            message: work.entry.to_string(),
+            since_ms: work.since.map(|time| time.0),
         }
     }
 }

@@ -62,7 +62,7 @@ npm-token           npm_                    0    44    3.5  npm_[A-Za-z0-9]{36}
 pypi-token          pypi-AgE                0    1024  3.5  pypi-AgE[A-Za-z0-9_-]{50,1000}
 package-token       rubygems_,oy2,CLOJARS_,cio,AKCp,cmVmd  0    90    3.3  rubygems_[a-f0-9]{48}|oy2[a-z0-9]{43}|CLOJARS_[a-z0-9]{60}|cio[A-Za-z0-9]{32}|AKCp[A-Za-z0-9]{60,73}|cmVmd[A-Za-z0-9]{59}
 docker-token        dckr_                   0    50    3.5  dckr_[po]at_[A-Za-z0-9_-]{27,32}
-telegram-token      :AA                     11   44    3.5  [0-9]{8,10}:AA[A-Za-z0-9_-]{33}
+telegram-token      :AA                     14   44    3.5  (?:bot)?([0-9]{8,10}:AA[A-Za-z0-9_-]{33})
 digitalocean-token  _v1_                    3    76    3.0  do[opr]_v1_[a-f0-9]{64}
 heroku-key          HRKU-AA                 0    80    3.5  HRKU-AA[A-Za-z0-9_-]{58}
 fly-token           fo1_,fm1r_,fm1a_,fm2_   0    1200  3.7  fo1_[A-Za-z0-9_-]{43}|fm(?:1[ar]|2)_[A-Za-z0-9+/]{100,1000}={0,3}

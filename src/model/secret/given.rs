@@ -6,7 +6,10 @@
 use std::ops::Range;
 
 use super::name::{Name, Says, name};
-use super::value::{Written, is_algorithm, is_chosen, is_secret, is_striking, is_sure, is_told};
+use super::value::{
+    Written, is_algorithm, is_chosen, is_remembered, is_remembered_by_year, is_secret, is_striking,
+    is_sure, is_told,
+};
 use super::{blanks, columns, feed, run, sentence};
 
 /// What says in a few letters that a password follows.
@@ -181,7 +184,9 @@ fn signed(text: &[u8], name: &Name) -> Option<Range<usize>> {
         return None;
     }
     let place = extent(text, &begun, name.says)?;
-    is_one(text, name, &begun, &place).then_some(place)
+    let of_user = sentence::behind_user(text, place.clone());
+    let mut places = [place, of_user].into_iter();
+    places.find(|it| is_one(text, name, &begun, it))
 }
 
 /// How long a type is that stands between a name and its sign, as in `let token: Option<String> = "…"`: up to the sign. Only a
@@ -343,7 +348,12 @@ fn extent(text: &[u8], begun: &Begun, says: Says) -> Option<Range<usize>> {
     let goes_on = |it: u8| match written {
         Written::Quoted => it.is_ascii_graphic() && Some(it) != quote && !b"\\\"".contains(&it),
         Written::Loose if !is_password => it.is_ascii_alphanumeric() || b"+/_~.-".contains(&it),
-        _ => it.is_ascii_alphanumeric() || b"!@#$%^&*?+/_~.-".contains(&it),
+        // An argument ends at a blank.
+        _ => {
+            it.is_ascii_alphanumeric()
+                || b"!@#$%^&*?+/_~.-".contains(&it)
+                || begun.is_flag && it == b'='
+        }
     };
     // Base64 ends with signs that give a name its value elsewhere.
     let mut len = run(&text[from..], VALUE, goes_on);
@@ -363,6 +373,13 @@ fn extent(text: &[u8], begun: &Begun, says: Says) -> Option<Range<usize>> {
         // The end of a sentence.
         let signs = text[from..from + len].iter().rev();
         len -= signs.take_while(|it| b".!?".contains(it)).count();
+        // What people are told to add to a number.
+        len += usize::from(
+            text[from..from + len]
+                .last()
+                .is_some_and(u8::is_ascii_digit)
+                && text[from + len..].starts_with(b"!"),
+        );
     }
     let value = from..from + len + run(&text[from + len..], 2, |it| it == b'=');
     // A preview is cut anywhere, and says so.
@@ -411,12 +428,15 @@ fn is_one(text: &[u8], name: &Name, begun: &Begun, place: &Range<usize>) -> bool
     }
     is_secret(value, says, written)
         || is_certain && !is_code && is_chosen(value, written == Written::Loose)
-        || is_password && written != Written::Loose && !begun.is_listed && is_told(value)
+        || is_password
+            && written != Written::Loose
+            && !begun.is_listed
+            && (is_told(value) || is_remembered(value))
         || is_password
             && written == Written::Loose
             && !begun.is_listed
             && is_line(text, name, place)
-            && is_told(value)
+            && (is_told(value) || is_remembered_by_year(value))
 }
 
 /// Whether a value that is not quoted is all that its line gives its name: the line begins with the name, or with what people put

@@ -178,6 +178,8 @@ const KNOWN: [&str; 4] = [
     "AIzaSyDdI0hCZtE6vySjMm-WEfRq3CPzqKqqsHI",
 ];
 
+/// Up to this entropy nothing but a password stands in the form.
+const CERTAIN: f64 = 2.5;
 /// From this entropy on a form of passwords stands where other things stand, too.
 const LOOSE: f64 = 3.0;
 /// A shorter line of a secret tells nothing of it, and may be a word.
@@ -681,7 +683,11 @@ impl Form {
             let is_loose = self.entropy >= LOOSE;
             return entropy(secret) >= self.entropy
                 && (value::is_chosen(secret, is_loose)
-                    || (!is_loose || value::is_striking(secret)) && value::is_told(secret))
+                    || (!is_loose || value::is_striking(secret)) && value::is_told(secret)
+                    || (self.entropy <= CERTAIN
+                        || secret.ends_with(b"!")
+                        || secret.ends_with(b"$"))
+                        && value::is_remembered(secret))
                 && !(is_loose && value::is_algorithm(secret));
         }
         entropy(secret) >= self.entropy && !is_example(secret) && !is_known(secret)

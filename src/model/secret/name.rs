@@ -34,7 +34,7 @@ pub(super) enum Says {
 }
 
 /// What names have in them, as far as it is needed to notice one.
-pub(super) const NEEDLES: [&str; 164] = [
+pub(super) const NEEDLES: [&str; 168] = [
     "assw",
     "ASSW",
     "asscode",
@@ -199,10 +199,14 @@ pub(super) const NEEDLES: [&str; 164] = [
     "acacs key",
     "asicauth",
     "ttpauth",
+    "thtok",
+    "fi key",
+    "rk key",
+    "비번",
 ];
 
 /// What a name ends with that says of its value that it is a password.
-const PASSWORDS: [&str; 34] = [
+const PASSWORDS: [&str; 35] = [
     "password",
     "passwd",
     "passphrase",
@@ -237,6 +241,7 @@ const PASSWORDS: [&str; 34] = [
     "psw",
     "credential",
     "credentials",
+    "authtok",
 ];
 
 /// What ends like one and is none.
@@ -253,7 +258,7 @@ const NO_PASSWORDS: [&str; 8] = [
 
 /// Words for a password that are told by themselves, in lower case as far as they are ASCII, and how many bytes of each stand before
 /// its needle. Whether a word ends where it ends is not asked of those that go on without a space, nor of inflections.
-const FOREIGN: [(&str, usize, Ends); 42] = [
+const FOREIGN: [(&str, usize, Ends); 43] = [
     ("contraseña", 4, Ends::Alone),
     ("mot de passe", 5, Ends::Alone),
     ("palavra-passe", 7, Ends::Alone),
@@ -285,6 +290,7 @@ const FOREIGN: [(&str, usize, Ends); 42] = [
     ("暗証番号", 0, Ends::Anywhere),
     ("비밀번호", 0, Ends::Anywhere),
     ("암호", 0, Ends::Anywhere),
+    ("비번", 0, Ends::Anywhere),
     ("mật khẩu", 1, Ends::Alone),
     ("รหัสผ่าน", 0, Ends::Anywhere),
     ("كلمة المرور", 0, Ends::Anywhere),
@@ -299,7 +305,7 @@ const FOREIGN: [(&str, usize, Ends); 42] = [
 ];
 
 /// Where a name has a second word, in its spelling as a needle.
-const TWO_WORDS: [&str; 14] = [
+const TWO_WORDS: [&str; 16] = [
     "PI key",
     "PI Key",
     "pi Key",
@@ -314,6 +320,8 @@ const TWO_WORDS: [&str; 14] = [
     "sakmp key",
     "hared key",
     "acacs key",
+    "fi key",
+    "rk key",
 ];
 
 /// Where a word of another language ends.
@@ -443,8 +451,12 @@ fn spelled(text: &[u8], at: usize) -> Option<Name> {
         "auth" if is_variable && !before.is_empty() => Says::Password,
         last if PASSWORDS.iter().any(|it| last.ends_with(it)) && !NO_PASSWORDS.contains(&last) => {
             match PASSWORDS.contains(&last)
-                || last.len() >= if last.ends_with("pw") { 5 } else { 8 }
-            {
+                || last.len()
+                    >= if is_variable || last.ends_with("pw") {
+                        5
+                    } else {
+                        8
+                    } {
                 true if last.contains("credential") => Says::Key,
                 true => Says::Password,
                 false => return None,
@@ -455,6 +467,7 @@ fn spelled(text: &[u8], at: usize) -> Option<Name> {
         "token" | "authtoken" | "accesstoken" | "apitoken" if !is_in(OPEN_TOKENS, second) => {
             Says::Key
         }
+        "key" if ["wifi", "fi", "network"].contains(&second) => Says::Password,
         "key" if is_key(second) => Says::Key,
         "key" if is_variable && !before.is_empty() && !is_in(OPEN_KEYS, second) => Says::Key,
         "key" if !before.is_empty() && !is_in(OPEN_KEYS, second) => Says::Weak,

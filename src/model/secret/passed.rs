@@ -1,6 +1,7 @@
 //! Everyday ways to pass a password: on a command line, in a variable, a header, a URL, a form, a file of settings, a sentence.
 //!
-//! No password stands here: `{V}` is one made anew from a seed, `{L}` a longer one, `{X}` one of 40, `{S}` one with a sign.
+//! No password stands here: `{V}` is one made anew from a seed, `{L}` a longer one, `{X}` one of 40, `{S}` one with a sign,
+//! `{M}` one that people remember.
 
 use super::*;
 
@@ -351,6 +352,57 @@ la password per il server di test è {V}
 パスワードが {V} に変わりました
 "#;
 
+/// Where nothing but a password stands, one that people remember is known.
+const REMEMBERED: &str = r#"
+docker login -u mara -p {M} registry.acme.io
+docker login --username mara --password={M}
+mysqldump --user=root --password='{M}' shop
+PGPASSWORD={M} psql -h db
+export SSHPASS={M}; sshpass -e ssh host
+sqlcmd -S db -U sa -P {M} -Q 'select 1'
+smbclient //srv/share -U mara%{M}
+mount -t cifs //srv/a /mnt -o username=mara,password={M}
+openssl enc -aes-256-cbc -k {M} -in a -out b
+openssl req -new -passout pass:{M}
+ldapmodify -H ldap://d -D "cn=admin" -w '{M}' -f a.ldif
+redis-cli AUTH {M}
+chpasswd <<< "mara:{M}"
+kinit mara <<< '{M}'
+cryptsetup open /dev/sdb x <<< "{M}"
+echo {M} | docker secret create db -
+gcloud secrets versions add x --data-file=<(printf {M})
+rsync --password-file=<(echo {M}) a rsync://host/b
+restic --password-command "echo {M}" backup /
+impacket-psexec 'corp/mara:{M}@10.0.0.5'
+mysqlsh --uri mara:{M}@db:3306
+impdp system/{M} directory=d
+bundle config gems.acme.io mara:{M}
+schtasks /create /ru mara /rp {M} /tn b
+db.password={M}
+spring.datasource.password: {M}
+"password": "{M}"
+{'login': 'mara', 'passwd': '{M}'}
+  - MYSQL_PASSWORD={M}
+<add key="SmtpPassword" value="{M}" />
+ldap_default_authtok = {M}
+GRANT ALL ON a.* TO 'b'@'%' IDENTIFIED BY "{M}";
+bcrypt.hashSync("{M}", 10)
+log in with mara / {M}
+The credentials are mara / {M}
+It is admin / {M} on the router
+The wifi key is {M}
+the root password is {M}, keep it
+try {M} as the password
+Bitte nimm {M} als Passwort
+Les identifiants sont mara / {M}
+le mot de passe est {M}
+пароль: {M}
+пароль от базы {M}, не теряй
+数据库密码改成了 {M}
+şifre olarak {M} kullan
+비번은 {M} 이야
+"#;
+
 /// Takes its turn among letters, so that each password is another.
 struct Passwords(usize);
 
@@ -384,6 +436,19 @@ impl Passwords {
         .concat()
     }
 
+    /// As people do who want to remember it, and are told what else it must have.
+    fn remembered(&mut self) -> String {
+        let number = self.of("23456789", 4);
+        let word = ["wombat", "teapot", "lantern"][self.0 % 3];
+        let capital = word[..1].to_uppercase() + &word[1..];
+        match self.of("0123", 1).as_str() {
+            "0" => format!("{capital}{number}!"),
+            "1" => format!("{word}_{number}"),
+            "2" => format!("{capital}-{}-{word}", &number[..2]),
+            _ => format!("{word}{capital}{}", &number[..2]),
+        }
+    }
+
     /// A form with its password, and that.
     fn filled(&mut self, form: &str) -> (String, String) {
         let chosen = self.chosen();
@@ -396,6 +461,7 @@ impl Passwords {
                     .to_owned(),
             ),
             ("{S}", chosen.clone() + "!7"),
+            ("{M}", self.remembered()),
         ]
         .into_iter()
         .find(|(mark, _)| form.contains(mark))
@@ -479,6 +545,14 @@ fn of_what_was_written_after_the_rules_95_of_100_are_found() {
 }
 
 #[test]
+fn of_what_people_remember_95_of_100_are_found() {
+    let forms = forms(REMEMBERED);
+    assert!(forms.len() >= 45, "{}", forms.len());
+    let missed = missed(&forms);
+    assert!(missed.len() * 20 <= forms.len(), "{missed:#?}");
+}
+
+#[test]
 fn a_sentence_is_read_in_letters_that_json_spells_as_numbers() {
     let secrets = Secrets::new();
     let text = r#"{"text":"\u5bc6\u7801\uff1a\u300cRm62duzv2Wtc\u300d"}"#;
@@ -536,6 +610,17 @@ fn what_only_looks_like_a_password_that_is_passed_is_none() {
         "-----END PRIVATE KEY-----",
         "here is some text of many words before it\n-----END PRIVATE KEY-----",
         "docker login -u mara --password-stdin < password.txt",
+        "password: UInt256, token: Varchar255",
+        "the password is in users_2024",
+        "the password policy of 2024 was changed in Summer2024",
+        "tool -u mara -p project_2024",
+        "grep user_1234 <<< \"$LIST\"",
+        "diff <(echo release-2024) b.txt",
+        "password_field_2024.set(value)",
+        "passwords are hashed as in step-12-build.",
+        "bcrypt.hash(password, rounds_1024)",
+        "admin / settings-page-2",
+        "the network key is the primary one",
     ] {
         assert_eq!(secrets.find(text.as_bytes()), [], "{text}");
     }

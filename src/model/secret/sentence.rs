@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::name::{Name, Says};
-use super::value::{is_random, is_striking, is_told};
+use super::value::{is_random, is_remembered_by_year, is_striking, is_told};
 use super::{begins_alone, entropy, feed, is_example, run};
 
 /// What says that the next word is it, or one of the next.
@@ -102,9 +102,18 @@ pub(super) fn told(text: &[u8], name: &Name) -> Option<Range<usize>> {
         return phrase(text, end);
     }
     let last = &text[start..end].to_ascii_lowercase();
-    let is_access = [&b"creds"[..], b"credentials", b"login", b"logins", b"auth"]
-        .iter()
-        .any(|it| last.ends_with(it));
+    let is_access = [
+        "creds",
+        "credentials",
+        "login",
+        "logins",
+        "auth",
+        "identifiants",
+        "zugangsdaten",
+    ]
+    .map(str::as_bytes)
+    .iter()
+    .any(|it| last.ends_with(it));
     let is_it = |value: &[u8]| match name.says {
         Says::Pin => {
             (4..=8).contains(&value.len())
@@ -135,7 +144,8 @@ pub(super) fn told(text: &[u8], name: &Name) -> Option<Range<usize>> {
             !it.is_ascii() || b" :=\\\"'`".contains(&it)
         });
         let place = bare(text, at, word_end(text, at, most))?;
-        return is_it(&text[place.clone()]).then_some(place);
+        let value = &text[place.clone()];
+        return (is_it(value) || is_remembered_by_year(value)).then_some(place);
     }
     at += run(&text[at..most], 4, |it| b"*`)".contains(&it));
     let mut left = if is_access { TOLD_WORDS + 1 } else { 0 };
@@ -156,16 +166,22 @@ pub(super) fn told(text: &[u8], name: &Name) -> Option<Range<usize>> {
         if let Some(place) = bare(text, at, stop).map(|it| behind_user(text, it))
             && (left > 0
                 || index == 0 && name.says != Says::Pin
+                // Programs are written in English.
+                || !spelled.is_ascii()
                 || is_quoted
                 || is_striking(&text[place.clone()]))
-            && is_it(&text[place.clone()])
+            && (is_it(&text[place.clone()])
+                || (left == TOLD_WORDS || index == 0 || is_quoted || !spelled.is_ascii())
+                    && name.says == Says::Password
+                    && is_remembered_by_year(&text[place.clone()]))
             && !goes_on(text, place.end)
             && (is_quoted || !is_argument(text, name, &place))
         {
             return Some(place);
         }
         let lower = word.to_ascii_lowercase();
-        left = match lower.ends_with(b":") || TELLERS.iter().any(|it| it.as_bytes() == lower) {
+        let tells = lower.ends_with(b":") || is_access && lower == b"/";
+        left = match tells || TELLERS.iter().any(|it| it.as_bytes() == lower) {
             true => TOLD_WORDS,
             false => usize::saturating_sub(left, 1),
         };
@@ -265,7 +281,7 @@ fn bare(text: &[u8], mut start: usize, mut end: usize) -> Option<Range<usize>> {
 }
 
 /// The password of `user:password`, or the whole.
-fn behind_user(text: &[u8], place: Range<usize>) -> Range<usize> {
+pub(super) fn behind_user(text: &[u8], place: Range<usize>) -> Range<usize> {
     let colon = memchr::memchr(b':', &text[place.clone()]);
     match colon {
         Some(at) if at > 0 && at + 1 < place.len() => place.start + at + 1..place.end,

@@ -128,13 +128,17 @@ pub(super) fn is_chosen(value: &[u8], is_prose: bool) -> bool {
 /// Whether it is a password where the text says that one follows: it has letters and digits, which change at least twice. A
 /// name of a file, of an algorithm or of a place is none.
 pub(super) fn is_told(value: &[u8]) -> bool {
-    let is_of_one =
-        |it: &u8| it.is_ascii_graphic() && !OF_CODE.contains(it) && !b"=\\".contains(it);
+    let is_of_one = |it: &u8| it.is_ascii_graphic() && !OF_CODE.contains(it) && *it != b'\\';
     if is_none(value) || value.len() > 64 || !value.iter().all(is_of_one) || is_algorithm(value) {
         return false;
     }
     let has = |is: fn(&u8) -> bool| value.iter().any(is);
     if value.first().is_some_and(|it| b":=@/".contains(it)) || value.starts_with(b"0x") {
+        return false;
+    }
+    // It gives a name its value elsewhere.
+    let is_given = value.contains(&b'=');
+    if is_given && (steps(value) < 4 || !has(u8::is_ascii_digit)) {
         return false;
     }
     let ending = value.rsplit(|it| *it == b'.').next().unwrap_or_default();
@@ -160,11 +164,41 @@ pub(super) fn is_told(value: &[u8]) -> bool {
         && !value.contains(&b'/')
         && letters >= 3
         && parts <= 3
-        && (is_mixed && is_drawn(value)
+        && (is_mixed && (is_drawn(value) || has(is_odd) && steps(value) >= 4)
             || has(u8::is_ascii_digit)
                 && steps(value) >= 2
-                && (is_mixed || has(is_odd) || is_dense && parts == 1))
+                && (is_mixed
+                    || has(is_odd)
+                    || is_dense && (parts == 1 || steps(value) >= 4 && letters >= 8)))
         && entropy(value) >= 2.5
+}
+
+/// Whether it is a word and a number, as people choose a password that they remember, with what they are told to add:
+/// `Summer2024!`, `maple-1937`. Many things are called so: it is one only where nothing but a password stands.
+pub(super) fn is_remembered(value: &[u8]) -> bool {
+    let len = |at: usize, is: fn(&u8) -> bool| value[at..].iter().take_while(|it| is(it)).count();
+    // A digit may stand for a letter: `tr0mbone_1937`.
+    let part = len(0, u8::is_ascii_alphanumeric);
+    let is_letter = |at: usize| value.get(at).is_some_and(u8::is_ascii_alphabetic);
+    let word = match part.checked_sub(1) {
+        Some(last) if is_letter(0) && is_letter(last) => part,
+        _ => len(0, u8::is_ascii_alphabetic),
+    };
+    let sign = usize::from(value.get(word).is_some_and(|it| b"_-.@#".contains(it)));
+    let digits = len(word + sign, u8::is_ascii_digit);
+    let end = word + sign + digits;
+    let signs = len(end, is_odd);
+    (4..=16).contains(&word)
+        && (3..=8).contains(&digits)
+        && signs <= 2
+        && end + signs == value.len()
+        && !is_none(value)
+        && !is_algorithm(value)
+}
+
+/// The same with a number of four digits or more, where other things stand as well.
+pub(super) fn is_remembered_by_year(value: &[u8]) -> bool {
+    is_remembered(value) && count(value, u8::is_ascii_digit) >= 4
 }
 
 /// Whether it is a password by its letters alone, as nobody calls a thing.

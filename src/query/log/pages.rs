@@ -1,6 +1,6 @@
 //! A log page by page: the newest of a long history are there at once, and no more of it is held than one page.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::Result;
 use crate::hash::CommitHash;
@@ -86,13 +86,28 @@ impl Iterator for LogPages<'_> {
     type Item = Result<Vec<LogRow>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let from = self.next.take().filter(|_| self.left > 0)?;
-        let page = self.read(&from);
-        Some(page).filter(|page| !page.as_ref().is_ok_and(Vec::is_empty))
+        while self.left > 0 {
+            let from = self.next.take().or_else(|| self.next_beside())?;
+            let page = self.read(&from);
+            if !page.as_ref().is_ok_and(Vec::is_empty) {
+                return Some(page);
+            }
+        }
+        None
     }
 }
 
 impl LogPages<'_> {
+    /// The next commit of another path, which alone is listed of that.
+    fn next_beside(&mut self) -> Option<CommitHash> {
+        let beside = self.options.beside.pop()?;
+        self.options.only = Some(HashSet::from([beside]));
+        // Its number is another conversation's.
+        self.options.numbers = false;
+        self.options.until = None;
+        Some(beside)
+    }
+
     fn read(&mut self, from: &CommitHash) -> Result<Vec<LogRow>> {
         // All that leads to a page that is not known is read for it: once is enough, and kept for another time.
         self.options.limit = if self.is_known {

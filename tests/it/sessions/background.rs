@@ -1,6 +1,6 @@
 //! Agents and shells in the background: what has no end in the session is told, so that it is started once.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -385,4 +385,139 @@ fn what_was_started_long_ago_is_told_in_a_long_session() {
     assert_eq!(session.status(), "");
     let checked = session.sandbox.tract(&["fsck"]);
     assert!(checked.contains("no damage"), "{checked}");
+}
+
+/// A rollout of Codex whose model starts a command that goes on: of an agent, the id of the thread that started it.
+fn rollout(id: &str, parent: Option<&str>, command: &str, work: &Path) -> Vec<Value> {
+    let mut meta = json!({
+        "id": id, "timestamp": "2026-03-14T10:00:00.000Z", "cwd": work, "originator": "codex_exec", "cli_version": "0.171.0",
+        "source": "exec", "history_mode": "paginated",
+    });
+    if let Some(parent) = parent {
+        meta["parent_thread_id"] = parent.into();
+        meta["source"] =
+            json!({ "subagent": { "thread_spawn": { "parent_thread_id": parent, "depth": 1 } } });
+    }
+    let process = &id[id.len() - 4..];
+    let arguments = json!({ "cmd": command }).to_string();
+    let output =
+        format!("Wall time: 1.0 seconds\nProcess running with session ID {process}\nOutput:\n");
+    [
+        ("session_meta", meta),
+        ("response_item", json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": format!("Do {command}.") }] })),
+        ("response_item", json!({ "type": "function_call", "name": "exec_command", "arguments": arguments, "call_id": format!("call_{process}") })),
+        ("response_item", json!({ "type": "function_call_output", "call_id": format!("call_{process}"), "output": output })),
+    ]
+    .into_iter()
+    .enumerate()
+    .map(|(second, (kind, payload))| rolled(second, kind, payload))
+    .collect()
+}
+
+fn rolled(second: usize, kind: &str, payload: Value) -> Value {
+    let time = format!("2026-03-14T10:00:{second:02}.000Z");
+    json!({ "timestamp": time, "type": kind, "payload": payload })
+}
+
+/// The sub-agents of Codex are sessions of their own, which begin with their own or with their parent's history.
+#[test]
+fn what_the_agents_of_codex_started_is_told_with_the_session_that_began_them() {
+    let sandbox = Sandbox::new();
+    let [main, agent, agents] =
+        ["1111", "2222", "3333"].map(|end| format!("01a0a017-0000-7000-8000-00000000{end}"));
+    let write = |id: &str, lines: &[Value]| {
+        let folder = sandbox.home().join(".codex/sessions/2026/03/14");
+        std::fs::create_dir_all(&folder).expect("made");
+        let path = folder.join(format!("rollout-2026-03-14T10-00-00-{id}.jsonl"));
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        std::fs::write(&path, lines.join("\n") + "\n").expect("written");
+        path
+    };
+    let mut of_main = rollout(&main, None, "npm run dev", &sandbox.work());
+    of_main.push(rolled(5, "world_state", json!({ "full": false, "state": { "environments": { "subagents": format!("- {agent}: Ada") } } })));
+    let mut of_agent = rollout(&agent, Some(&main), "go test ./...", &sandbox.work());
+    let mut of_agents = rollout(&agents, Some(&agent), "cargo watch", &sandbox.work());
+    write(&agents, &of_agents);
+    write(&agent, &of_agent);
+    let path = write(&main, &of_main);
+    let folder = path.parent().expect("a folder").to_path_buf();
+    let running = || {
+        for path in [&path, &folder] {
+            sandbox.ok(&["-q", "import", path.to_str().expect("text")]);
+        }
+        let status = sandbox.ok(&["status"]);
+        let running = status.lines().filter(|line| line.starts_with("Running"));
+        running.map(str::to_owned).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(running(), @r"
+    Running  shell 1111, started 2 h ago: npm run dev
+    Running  shell 2222 of agent 01a0a017-0000-7000-8000-000000002222, started 2 h ago: go test ./...
+    Running  shell 3333 of agent 01a0a017-0000-7000-8000-000000003333, started 2 h ago: cargo watch
+    ");
+    let log = sandbox.ok(&["log", "--running", "--format", "%s"]);
+    assert_eq!(log.lines().count(), 3, "{log}");
+
+    // Its turn is over, and its processes live on.
+    of_agent.push(rolled(9, "event_msg", json!({ "type": "task_complete" })));
+    write(&agent, &of_agent);
+    assert_eq!(running().lines().count(), 3);
+    // The process of an agent ends.
+    let ends = json!({ "type": "exec_command_end", "process_id": "3333" });
+    of_agents.push(rolled(10, "event_msg", ends));
+    write(&agents, &of_agents);
+    assert!(
+        running().lines().count() == 2 && !running().contains("cargo watch"),
+        "{}",
+        running()
+    );
+    // An agent that is no more has no process.
+    let none = json!({ "full": false, "state": { "environments": { "subagents": null } } });
+    of_main.push(rolled(12, "world_state", none));
+    write(&main, &of_main);
+    assert!(!running().contains("go test"), "{}", running());
+}
+
+/// The agents of Claude Code have files beside that of their session.
+#[test]
+fn what_an_agent_of_claude_code_started_is_told_with_its_session() {
+    let mut session = Session::new();
+    agent(&mut session);
+    let mut own = Session {
+        sandbox: Sandbox::new(),
+        lines: Vec::new(),
+    };
+    server(&mut own);
+    for line in &mut own.lines {
+        line["isSidechain"] = true.into();
+        line["agentId"] = "a66ffe".into();
+        line["cwd"] = session.sandbox.work().display().to_string().into();
+    }
+    let folder = session.file().with_extension("").join("subagents");
+    std::fs::create_dir_all(&folder).expect("made");
+    let lines: Vec<String> = own.lines.iter().map(Value::to_string).collect();
+    std::fs::write(folder.join("agent-a66ffe.jsonl"), lines.join("\n") + "\n").expect("written");
+    insta::assert_snapshot!(session.status(), @r"
+    Running  agent a66ffe, started 2 h ago: Read every page of the manual.
+    Running  shell bq7x of agent a66ffe, started 2 h ago: npm run dev -- --port 3001
+    ");
+    for event in ["PreCompact", "SessionStart"] {
+        let told = session.hook(event);
+        assert!(
+            told.contains("shell bq7x of agent a66ffe, since 2026-03-14 10:02:00: npm run dev"),
+            "{told}"
+        );
+    }
+    let mut client = session.sandbox.command(&["mcp"]);
+    client
+        .env("CLAUDE_CODE_SESSION_ID", ID)
+        .env("CLAUDE_PROJECT_DIR", session.sandbox.work());
+    let told = Client::of(client).told("context", json!({}));
+    assert!(told.contains("shell bq7x of agent a66ffe"), "{told}");
+    // An agent that has ended leaves no shell.
+    session.ended("a66ffe");
+    session.lines.push(json!({
+        "type": "queue-operation", "operation": "enqueue", "timestamp": "2026-03-14T10:09:00.000Z", "sessionId": ID,
+        "content": "<task-notification>\n<task-id>a66ffe</task-id>\n<status>completed</status>\n</task-notification>",
+    }));
+    assert_eq!(session.status(), "");
 }

@@ -158,9 +158,14 @@ fn running_lines(running: &[RunningWork], calendar: &Calendar) -> Vec<Line> {
     let mut lines: Vec<Line> = running[left..]
         .iter()
         .map(|work| {
-            let since = work.at.1.map(|time| calendar.aged(time));
-            let since = since.map_or_else(String::new, |since| format!(", started {since}"));
-            let head = format!("Running  {} {}{since}: ", work.kind.as_str(), work.id);
+            let mut head = format!("Running  {} {}", work.kind.as_str(), work.id);
+            if let Some(agent) = work.agent_id() {
+                head += &format!(" of agent {agent}");
+            }
+            if let Some(since) = work.since {
+                head += &format!(", started {}", calendar.aged(since));
+            }
+            head += ": ";
             Line::from(head) + work.what.as_str()
         })
         .collect();
