@@ -169,8 +169,13 @@ impl ContextDiff {
 
     /// The entry of a change, which was read, as it is in the second context, or else as it was in the first.
     pub fn entry(&self, change: &Change) -> &Entry {
+        self.entry_if_read(change).expect("it was read")
+    }
+
+    /// The same; none where it stands among neighbours that nobody reads.
+    pub fn entry_if_read(&self, change: &Change) -> Option<&Entry> {
         let (side, at) = self.place(change);
-        side.entry(at).expect("it was read")
+        side.entry(at)
     }
 
     fn place(&self, change: &Change) -> (&Side, usize) {

@@ -15,7 +15,6 @@ use crate::model::{Encoding, EntryId, Message, Millis, RefName};
 use crate::repo::kept::{KeptSource, format_of};
 use crate::repo::open_work::{self, BEFORE, Place};
 use crate::repo::repository::Repo;
-use crate::repo::starters::Starters;
 use crate::repo::{load, path};
 use crate::store::{CommitRow, Ranking, View};
 
@@ -170,13 +169,22 @@ fn is_over(ended: &EndedWork, id: &str, since: Option<Millis>) -> bool {
 
 /// The sessions of the sub-agents of a session and where they end, the newest first, as far as there is time to look.
 fn agents(view: &dyn View, session: &RefName) -> Result<Vec<(RefName, CommitHash)>> {
-    let mut agents = Vec::new();
-    for started in Starters::of(view)?.started_by(session) {
-        agents.extend(load::tip(view, &started)?.map(|tip| (started, tip)));
-    }
-    let below = load::tips(view, &format!("{session}/"))?.into_iter();
     // What a rewind left of an agent's session is none.
-    agents.extend(below.filter(|(name, _)| last(name).starts_with(RefName::AGENT)));
+    let is_agents = |(name, _): &(RefName, CommitHash)| last(name).starts_with(RefName::AGENT);
+    let below = |name: &RefName| load::tips(view, &format!("{name}/"));
+    let mut agents: Vec<_> = below(session)?.into_iter().filter(is_agents).collect();
+    // Of a tool whose agents have sessions of their own, their branches stand below the session's.
+    if let Some(branch) = view.follower(session)? {
+        for (_, tip) in below(&branch)?.into_iter().filter(is_agents) {
+            let own = path::file_of(view, &tip)?
+                .filter(|own| own.root_session() != session.root_session());
+            if let Some(own) = own
+                && let Some(tip) = load::tip(view, &own)?
+            {
+                agents.push((own, tip));
+            }
+        }
+    }
     let tips: Vec<CommitHash> = agents.iter().map(|(_, tip)| *tip).collect();
     let rows = view.commits(&tips)?.into_iter();
     let timed = rows.zip(agents);

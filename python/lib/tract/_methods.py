@@ -150,7 +150,7 @@ class Methods:
         - `since`: Only from then on: a date, or an age such as 3w
         - `until`: Only up to then
         - `limit`: At most N messages; by default 20; 0: all
-        - `offset`: Pass over the N best answers
+        - `offset`: Pass over the first N answers
         """
         return self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "like": like, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "note": note, "model": model, "setting": setting, "since": since, "until": until, "limit": limit, "offset": offset})
 
@@ -866,7 +866,7 @@ class AsyncMethods:
         - `since`: Only from then on: a date, or an age such as 3w
         - `until`: Only up to then
         - `limit`: At most N messages; by default 20; 0: all
-        - `offset`: Pass over the N best answers
+        - `offset`: Pass over the first N answers
         """
         return await self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "like": like, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "note": note, "model": model, "setting": setting, "since": since, "until": until, "limit": limit, "offset": offset})
 

@@ -234,7 +234,7 @@ class FindParams(_FindParams, total=False):
     limit: Optional[int]
     """At most N messages; by default 20; 0: all"""
     offset: Optional[int]
-    """Pass over the N best answers"""
+    """Pass over the first N answers"""
 
 
 class _ReadParams(TypedDict):
@@ -1627,7 +1627,8 @@ class _RunningFacts(TypedDict):
 class RunningFacts(_RunningFacts, total=False):
     """An agent or a shell in the background that has no end in the session."""
     agent: Optional[str]
-    """The sub-agent that started it, where the session did not do so itself: the client's name for it. What somebody else wrote."""
+    """The sub-agent that started it, where the session did not do so itself: the client's name for it. What somebody else
+    wrote."""
     since_ms: Optional[int]
     """Since when, in milliseconds since 1970."""
 
@@ -2026,12 +2027,19 @@ class ContextMessage(_ContextMessage, total=False):
     """Whether parts of it are hidden, or have a stub in their place."""
 
 
-class FindAnswer(TypedDict):
+class _FindAnswer(TypedDict):
     """What was found."""
     found: List[FoundMessage]
     """The messages."""
     more: bool
     """Whether there are more: worse answers, or with `exact` and `regex` older ones."""
+
+
+class FindAnswer(_FindAnswer, total=False):
+    """What was found."""
+    exact: bool
+    """Whether the text was searched for as it is, so that the newest comes first: with `exact`, and where no message has
+    the one word that was asked for."""
 
 
 class _FoundMessage(TypedDict):

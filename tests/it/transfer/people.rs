@@ -414,7 +414,7 @@ mod on_a_server {
         let reader = format!("{schema}_r");
         sandbox.ok(&["--repo", &address, "commit", "-r", "user", "-m", "one"]);
         let older = format!(
-            "DROP TABLE usage_details, stated_usage, injected; UPDATE tract_repository SET format = 13;
+            "DROP TABLE usage_details, stated_usage, injected, starters; UPDATE tract_repository SET format = 13;
              CREATE ROLE {reader} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {reader};
              GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}"
         );
@@ -424,7 +424,7 @@ mod on_a_server {
         insta::assert_snapshot!(refused.replace(&theirs, "[SERVER]"), @r"
         exit code: 1
         --- stderr
-        error: repository format 13 is too old; this tract reads format 15
+        error: repository format 13 is too old; this tract reads format 16
         hint: nothing was changed; the first command of its owner with this tract brings it up to date
         ");
         ok(

@@ -124,7 +124,7 @@ fn a_session_that_was_erased_stays_so_and_grows() {
     insta::assert_snapshot!(sandbox.tract(&["import", "talk.json"]), @r"
     --- stderr
     Updated openai talk: 2 new commits, now 5 messages; main has commits of its own, so it stays
-    hint: to put the new messages after your commits: tract import --onto main talk.json
+    hint: the new messages are in the session: tract log openai/talk
     ");
     let grown = ["[purged]", "[purged]", "[purged]", "Welcome.", ERASED];
     assert_eq!(texts(&sandbox, "openai/talk"), grown);

@@ -100,7 +100,7 @@ fn tell(args: &Args, app: &mut App) -> Result<bool> {
     }
     let entries: Vec<EntryId> = selected
         .iter()
-        .map(|(change, _)| found.entry(change).id)
+        .filter_map(|(change, _)| Some(found.entry_if_read(change)?.id))
         .collect();
     show.injected = repo.injected(&entries)?;
     let remark = if compared.is_edit {
