@@ -117,6 +117,7 @@ proptest! {
             prop_assert_eq!(summary.total.messages as usize, messages.len());
             let context = history.order(at).context();
             prop_assert_eq!(summary.hidden, context.hidden_entries());
+            prop_assert!(status.hidden <= summary.hidden);
             prop_assert_eq!(summary.hides, context.hides);
             let counts: Vec<_> = messages.iter().map(|message| counter.message(message)).collect();
             for (role, tokens) in Role::ALL.iter().zip(summary.by_role) {

@@ -40,6 +40,8 @@ pub struct Status {
     pub total: TokenCount,
     /// The tokens of the visible messages by role, for roles that occur; of the user's those that are not injected.
     pub by_role: Vec<(Role, u64)>,
+    /// How many messages are hidden. The marker of a hide that was undone is not: it does not stand any more.
+    pub hidden: u64,
     /// The largest message.
     pub largest: Option<Large>,
     /// What the provider says it counts.
@@ -121,11 +123,13 @@ impl Repo {
             None => None,
         };
         let (mut session, mut session_new) = (None, 0);
-        if let Some(tip) = tip.as_ref().filter(|_| summary.hidden > 0) {
-            // The marker of a truncation that was restored is not hidden: it does not stand any more.
-            let outline = Outline::of(&*view, tip)?;
-            summary.hidden = (outline.all().len() - outline.visible().len()) as u64;
-        }
+        let hidden = match tip.as_ref().filter(|_| summary.hidden > 0) {
+            Some(tip) => {
+                let outline = Outline::of(&*view, tip)?;
+                (outline.all().len() - outline.visible().len()) as u64
+            }
+            None => 0,
+        };
         if let Some(tip) = &tip {
             session = path::session_of(&*view, tip)?;
             if let (Some((name, _)), Some(branch)) = (&session, head.branch())
@@ -154,6 +158,7 @@ impl Repo {
             summary,
             encoding,
             by_role,
+            hidden,
             largest,
             provider,
             session,

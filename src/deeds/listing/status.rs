@@ -284,7 +284,7 @@ impl Method for StatusParams {
         let mut answer = StatusAnswer {
             position: (&status.head).into(),
             messages: status.summary.total.messages,
-            hidden: status.summary.hidden,
+            hidden: status.hidden,
             hides: hides.map(|(kind, count)| (kind.as_str(), count)).collect(),
             tokens: status.total.into(),
             provider_tokens: counted.then(|| status.provider.range(status.total)),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tract::deeds::{self, At};
 use tract::ingest::{self, HeldSession};
-use tract::model::{Head, HideKind, Millis, RefName, Summed};
+use tract::model::{Head, HideKind, Millis, RefName};
 use tract::query::{ProviderSays, RunningWork, Status};
 use tract::render::{Calendar, Label, Line, grouped, percent, plural, rounded, row, tokens};
 use tract::repo::Repo;
@@ -102,7 +102,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if status.head.commit().is_none() {
         return Ok(ui.print_all(START.lines().map(Line::from))?);
     }
-    ui.print(context_line(&status.summary))?;
+    ui.print(context_line(&status))?;
     ui.print(token_line(&status))?;
     ui.print_all(shares(&status, ui))?;
     ui.print_all(cache.map(|cache| Line::from(format!("Cache    {cache}"))))?;
@@ -293,10 +293,11 @@ fn head_line(status: &Status, onto: Option<&str>, ui: &Ui) -> Line {
 }
 
 /// `Context  182 messages, 1,204 hidden (2 truncations, 1 compaction)`.
-fn context_line(summary: &Summed) -> String {
+fn context_line(status: &Status) -> String {
+    let summary = &status.summary;
     let visible = plural(summary.total.messages, "message");
     let mut line = format!("Context  {visible}");
-    let hidden = summary.hidden;
+    let hidden = status.hidden;
     if hidden > 0 {
         line += &format!(", {} hidden", grouped(hidden));
     }
