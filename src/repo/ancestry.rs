@@ -10,13 +10,20 @@ use std::collections::{HashMap, HashSet};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::repo::path;
-use crate::store::{CommitRow, View};
+use crate::store::{CommitRow, Standing, Trail, Trails, View};
 
 /// All that leads to some commits.
 #[derive(Default)]
 pub(crate) struct History {
     /// The ends of its paths, none of which is on another one of them.
-    ends: Vec<CommitHash>,
+    ends: Vec<End>,
+    /// All that is on its paths.
+    trails: Trails,
+}
+
+struct End {
+    commit: CommitHash,
+    at: Option<Standing>,
 }
 
 impl History {
@@ -32,49 +39,47 @@ impl History {
     fn add(&mut self, view: &dyn View, tip: &CommitHash) -> Result<()> {
         let mut open = vec![*tip];
         while let Some(end) = open.pop() {
-            if self.holds_on_a_path(view, &end)? {
+            let (trail, at) = trail(view, end)?;
+            if at.is_some_and(|at| self.trails.hold(at)) {
                 continue;
             }
             let merged = view.merges(&end)?.into_iter();
             open.extend(merged.filter_map(|row| row.commit.merged));
-            self.put(view, end)?;
+            self.take(end, at, &trail);
         }
         Ok(())
     }
 
     /// One more path, and none that is a beginning of it.
     pub(crate) fn put(&mut self, view: &dyn View, end: CommitHash) -> Result<()> {
-        let mut begun = view.are_ancestors(&self.ends, &end)?.into_iter();
-        self.ends.retain(|_| begun.next() == Some(false));
-        self.ends.push(end);
+        let (trail, at) = trail(view, end)?;
+        self.take(end, at, &trail);
         Ok(())
     }
 
-    fn holds_on_a_path(&self, view: &dyn View, commit: &CommitHash) -> Result<bool> {
-        for end in &self.ends {
-            if view.is_ancestor(commit, end)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    fn take(&mut self, commit: CommitHash, at: Option<Standing>, trail: &Trail) {
+        let is_begun = |end: &End| end.at.is_some_and(|at| trail.holds(at));
+        self.ends.retain(|end| !is_begun(end));
+        self.ends.push(End { commit, at });
+        self.trails.add(trail);
     }
 
     /// Which of these commits are in it.
     pub(crate) fn holds(&self, view: &dyn View, commits: &[CommitHash]) -> Result<Vec<bool>> {
-        let mut held = vec![false; commits.len()];
-        for end in &self.ends {
-            for (held, on) in held.iter_mut().zip(view.are_ancestors(commits, end)?) {
-                *held |= on;
-            }
-        }
-        Ok(held)
+        let Some(end) = self.ends.first() else {
+            return Ok(vec![false; commits.len()]);
+        };
+        let (_, standings) = view.trail(&end.commit, commits)?;
+        let standings = standings.into_iter();
+        let held = standings.map(|at| at.is_some_and(|at| self.trails.hold(at)));
+        Ok(held.collect())
     }
 
     /// The last commit on the path to `tip` that is in it.
     pub(crate) fn last_on(&self, view: &dyn View, tip: &CommitHash) -> Result<Option<CommitHash>> {
         let mut last: Option<(u64, CommitHash)> = None;
         for end in &self.ends {
-            let shared = view.shared(tip, end)?;
+            let shared = view.shared(tip, &end.commit)?;
             if let Some(depth) = shared.checked_sub(1)
                 && last.is_none_or(|(known, _)| known < depth)
                 && let Some(commit) = view.ancestor_at(tip, depth)?
@@ -92,7 +97,13 @@ pub(crate) fn leads_to(view: &dyn View, commit: &CommitHash, tip: &CommitHash) -
         return Ok(true);
     }
     let history = History::of(view, &[*tip])?;
-    history.holds_on_a_path(view, commit)
+    Ok(history.holds(view, &[*commit])?[0])
+}
+
+/// The path to a commit, and where it stands itself.
+fn trail(view: &dyn View, tip: CommitHash) -> Result<(Trail, Option<Standing>)> {
+    let (trail, at) = view.trail(&tip, &[tip])?;
+    Ok((trail, at.into_iter().next().flatten()))
 }
 
 /// What leads to `tip` and to none of `others`, each commit behind both of its parents and what it is a copy of.
@@ -122,7 +133,8 @@ const FEW: usize = 16;
 fn walk(view: &dyn View, mut open: Vec<CommitHash>, mut known: History) -> Result<Vec<CommitRow>> {
     let mut rows = Vec::new();
     while let Some(end) = open.pop() {
-        if known.holds_on_a_path(view, &end)? {
+        let (trail, at) = trail(view, end)?;
+        if at.is_some_and(|at| known.trails.hold(at)) {
             continue;
         }
         let after = known.last_on(view, &end)?;
@@ -131,7 +143,7 @@ fn walk(view: &dyn View, mut open: Vec<CommitHash>, mut known: History) -> Resul
             rows.push(row);
             Ok(())
         })?;
-        known.put(view, end)?;
+        known.take(end, at, &trail);
     }
     Ok(rows)
 }
@@ -179,7 +191,7 @@ pub(crate) fn bases(
     let mut shared: Vec<CommitHash> = Vec::new();
     for end in &ours.ends {
         for other in &theirs.ends {
-            shared.extend(path::last_shared(view, end, other)?);
+            shared.extend(path::last_shared(view, &end.commit, &other.commit)?);
         }
     }
     shared.sort_unstable();

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use super::checkpoint::{Checkpoints, Settings, decode_settings};
 use super::codec::number;
 use super::columns::{damaged, missing};
-use super::{Appended, Cell, CommitRow, CountKey, Derivations, Facts, ListedCommit, Paths, Visit};
+use super::{
+    Appended, Cell, CommitRow, CountKey, Derivations, Facts, ListedCommit, Paths, Standing, Trail,
+    Visit,
+};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Encoding, RefName, RefValue, TokenCount};
@@ -344,14 +347,18 @@ impl<E: Lineages> Paths for E {
         self.merges_on(&self.path(tip)?)
     }
 
-    fn are_ancestors(&self, commits: &[CommitHash], tip: &CommitHash) -> Result<Vec<bool>> {
+    fn trail(
+        &self,
+        tip: &CommitHash,
+        commits: &[CommitHash],
+    ) -> Result<(Trail, Vec<Option<Standing>>)> {
         let path = self.path(tip)?;
         if path.is_empty() {
-            return Ok(vec![false; commits.len()]);
+            return Ok((Trail(path), vec![None; commits.len()]));
         }
-        let is_on = |(lineage, depth)| lineage_at(&path, depth) == Some(lineage);
         let found = self.standing(commits)?.into_iter();
-        Ok(found.map(|at| at.is_some_and(is_on)).collect())
+        let found = found.map(|at| at.map(|(lineage, depth)| Standing { lineage, depth }));
+        Ok((Trail(path), found.collect()))
     }
 
     fn shared(&self, one: &CommitHash, other: &CommitHash) -> Result<u64> {

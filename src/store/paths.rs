@@ -1,8 +1,9 @@
 //! Paths: the commits that lead to one, and what they append.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::slice;
+use std::sync::Arc;
 
 use super::objects::{CommitRow, ContentRow};
 use crate::error::Result;
@@ -67,6 +68,47 @@ pub struct Facts {
 
 /// Who is told of rows, one at a time.
 pub type Visit<'a, T> = &'a mut dyn FnMut(T) -> Result<()>;
+
+/// Where a commit stands: on which lineage, and how deep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    pub(super) lineage: i64,
+    pub(super) depth: i64,
+}
+
+/// The path that ends in a commit, for many questions about it: its lineages, the newest first, each with the depth of its
+/// last commit there. It has none where there is no such commit.
+#[derive(Clone, Debug)]
+pub struct Trail(pub(super) Arc<Vec<(i64, i64)>>);
+
+impl Trail {
+    /// Whether what stands there is on the path.
+    pub fn holds(&self, at: Standing) -> bool {
+        let on = self.0.iter().find(|(lineage, _)| *lineage == at.lineage);
+        on.is_some_and(|(_, last)| at.depth <= *last)
+    }
+}
+
+/// What leads to any of some commits by first parents.
+#[derive(Clone, Debug, Default)]
+pub struct Trails(HashMap<i64, i64>);
+
+impl Trails {
+    /// One more path.
+    pub fn add(&mut self, trail: &Trail) {
+        for (lineage, last) in trail.0.iter() {
+            let known = self.0.entry(*lineage).or_insert(*last);
+            *known = (*known).max(*last);
+        }
+    }
+
+    /// Whether what stands there is on one of them.
+    pub fn hold(&self, at: Standing) -> bool {
+        self.0
+            .get(&at.lineage)
+            .is_some_and(|last| at.depth <= *last)
+    }
+}
 
 /// Reading paths.
 pub trait Paths {
@@ -148,9 +190,21 @@ pub trait Paths {
     /// grows with how many there are, not with the path.
     fn merges(&self, tip: &CommitHash) -> Result<Vec<CommitRow>>;
 
-    /// Whether these commits are on the path that ends in `tip`, `tip` itself included. A few hops
-    /// between lineages.
-    fn are_ancestors(&self, commits: &[CommitHash], tip: &CommitHash) -> Result<Vec<bool>>;
+    /// The path that ends in `tip`, and where these commits stand. A few hops between lineages.
+    fn trail(
+        &self,
+        tip: &CommitHash,
+        commits: &[CommitHash],
+    ) -> Result<(Trail, Vec<Option<Standing>>)>;
+
+    /// Whether these commits are on the path that ends in `tip`, `tip` itself included.
+    fn are_ancestors(&self, commits: &[CommitHash], tip: &CommitHash) -> Result<Vec<bool>> {
+        let (trail, standings) = self.trail(tip, commits)?;
+        let standings = standings.into_iter();
+        Ok(standings
+            .map(|at| at.is_some_and(|at| trail.holds(at)))
+            .collect())
+    }
 
     /// The same of one commit.
     fn is_ancestor(&self, ancestor: &CommitHash, tip: &CommitHash) -> Result<bool> {

@@ -409,7 +409,8 @@ fn a_bundle_that_somebody_forged_is_refused_and_writes_nothing() {
         .replacen("usage ", &format!("{late}usage "), 1)
         .replace("end\n", &named);
     refused("behind the file", &end(&format!("{late}{named}")));
-    refused("records that overlap", &lines.replace(" 4+4", " 2+4,4+4"));
+    let often = format!(" {}", ["4+4"; 20].join(","));
+    refused("records of many files", &lines.replace(" 4+4", &often));
     take(&yours, &sealed(&in_time)).expect("in its place it is taken");
     let yours = Repo::ephemeral().expect("made");
     // A megabyte of zeros takes a hundred bytes, and no line is endless.
