@@ -23,11 +23,15 @@ use crate::model::{Message, Millis, RefName, Span};
 use crate::repo::kept::KeptSource;
 use crate::repo::kept::{spans, texts};
 use crate::repo::thoughts::{lost_thoughts, take_thoughts};
-use crate::repo::{On, Repo, load};
+use crate::repo::{On, Repo, load, path};
 use crate::store::{CommitRow, SessionRow, SourceRow, Store, View};
 
 /// How often a file is written at most until it is read as what it should say.
 const REWRITES: usize = 6;
+
+/// What is said of a session whose file is not kept here.
+pub const WITHOUT_FILE: &str =
+    "records that are no messages are not in the file: the session file is not here";
 
 /// How to export.
 #[derive(Clone, Debug)]
@@ -157,6 +161,13 @@ fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result
         let unpaired = without_unpaired(&mut messages);
         let document = document(view, commit, None, &context, options)?;
         let cited = without_citations(options.format, &messages);
+        let session = path::session_of(view, commit)?;
+        let is_without_file = session.is_some_and(|(name, row)| {
+            let tool = name.as_session().map(|(tool, _)| tool);
+            tool == Some(options.format.name) && row.absent.iter().any(|it| it == path::NO_FILE)
+        });
+        let without_file = is_without_file.then(|| WITHOUT_FILE.to_owned());
+        let cited = cited.into_iter().chain(without_file);
         let remarks = thoughts.into_iter().chain(unpaired).chain(cited);
         let remarks = remarks.chain(hidden(&context)).collect();
         return Ok(Found::Anew(messages, document.into(), remarks));

@@ -86,6 +86,8 @@ pub struct Misses {
     pub replies: Vec<CachedReply>,
     /// How many are left out, for what is said of them can be no counts.
     pub uncounted: u64,
+    /// How many misses are unknown, of replies whose session file is not here: it may say why.
+    pub without_file: u64,
     /// Why requests that are recorded cannot be told, each once.
     pub lacks: Vec<Lack>,
 }
@@ -150,6 +152,11 @@ pub fn misses(repo: &Repo, tip: Option<&CommitHash>, prices: &Prices) -> Result<
             reply: reply.clone(),
         });
     }
+    let unknown = found.replies.iter();
+    let unknown = unknown.filter(|row| matches!(row.cause, Some(MissCause::Unknown)));
+    let unknown: Vec<CommitHash> = unknown.map(|row| row.reply.commit).collect();
+    let records = view.records(&unknown)?;
+    found.without_file = records.iter().filter(|it| it.is_empty()).count() as u64;
     Ok(found)
 }
 

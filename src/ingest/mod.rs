@@ -57,7 +57,7 @@ pub use agents::agents;
 pub use dataset::{
     CellKind, ChosenTalk, DatasetOptions, DatasetReport, DatasetRows, chosen_runs, columns, dataset,
 };
-pub use export::{ExportOptions, Exported, export, session_format, session_meant};
+pub use export::{ExportOptions, Exported, WITHOUT_FILE, export, session_format, session_meant};
 pub use family::{FamilyReport, import_family};
 pub use file::{FileInput, stamp};
 pub use file_along::{FileAlong, gone_files};

@@ -55,8 +55,11 @@ pub(crate) fn session_of(
     view: &dyn View,
     commit: &CommitHash,
 ) -> Result<Option<(RefName, SessionRow)>> {
-    let session = sessions_of(view, commit)?.into_iter().next();
-    session.map(|name| with_row(view, name)).transpose()
+    let (sessions, has_file) = sessions_found(view, commit)?;
+    let session = sessions.into_iter().next();
+    session
+        .map(|name| with_row(view, name, has_file))
+        .transpose()
 }
 
 /// The same for a branch that ends there: of several, the one that it follows.
@@ -65,7 +68,7 @@ pub(crate) fn session_of_branch(
     branch: &RefName,
     tip: &CommitHash,
 ) -> Result<Option<(RefName, SessionRow)>> {
-    let mut sessions = sessions_of(view, tip)?;
+    let (mut sessions, has_file) = sessions_found(view, tip)?;
     if sessions.len() > 1 {
         for at in 0..sessions.len() {
             if view.follower(&sessions[at])?.as_ref() == Some(branch) {
@@ -75,19 +78,31 @@ pub(crate) fn session_of_branch(
         }
     }
     let session = sessions.into_iter().next();
-    session.map(|name| with_row(view, name)).transpose()
+    session
+        .map(|name| with_row(view, name, has_file))
+        .transpose()
 }
 
 /// The sessions that the newest imported commit on the path to `commit` came from: those that end there first, and
 /// originals before their copies. Where no session's file is kept, as in a plain clone, those whose own ends are the
 /// last on the path.
 pub(crate) fn sessions_of(view: &dyn View, commit: &CommitHash) -> Result<Vec<RefName>> {
+    Ok(sessions_found(view, commit)?.0)
+}
+
+/// The same, and whether a file of them is kept here.
+fn sessions_found(view: &dyn View, commit: &CommitHash) -> Result<(Vec<RefName>, bool)> {
     if !view.has_sources()? {
-        return sessions_before(view, commit);
+        return Ok((sessions_before(view, commit)?, false));
     }
-    newest_imported(view, commit)?.map_or(Ok(Vec::new()), |(commit, files)| {
-        in_order(view, &commit, own(view, &commit, files)?)
-    })
+    match newest_imported(view, commit)? {
+        Some((commit, files)) => Ok((in_order(view, &commit, own(view, &commit, files)?)?, true)),
+        // It may have come from elsewhere, without its file.
+        None if !view.references(RefName::REMOTES)?.is_empty() => {
+            Ok((sessions_before(view, commit)?, false))
+        }
+        None => Ok((Vec::new(), false)),
+    }
 }
 
 /// The sessions whose ends are the last on the path to a commit.
@@ -190,7 +205,7 @@ pub(crate) fn predecessor(
         }
     };
     if let Some(original) = other(tip)? {
-        return with_row(view, original).map(Some);
+        return with_row(view, original, true).map(Some);
     }
     let (mut before, mut own) = (None, load::commit(view, tip)?.depth);
     // Most sessions begin with what is their own.
@@ -205,7 +220,7 @@ pub(crate) fn predecessor(
         }
         at = least + (own - least) / 2;
     }
-    before.map(|name| with_row(view, name)).transpose()
+    before.map(|name| with_row(view, name, true)).transpose()
 }
 
 /// Whether both ends of a path came from this session and from no other, as those of most sessions do.
@@ -239,7 +254,7 @@ pub(crate) fn session_among(
     let found = first_imported(view, commits)?;
     let found = found.map(|(commit, files)| in_order(view, &commit, own(view, &commit, files)?));
     let session = found.transpose()?.into_iter().flatten().next();
-    session.map(|name| with_row(view, name)).transpose()
+    session.map(|name| with_row(view, name, true)).transpose()
 }
 
 /// What a commit is a copy of, and what that is a copy of, and so on; the last may not be here.
@@ -265,8 +280,14 @@ pub(crate) fn recorded(view: &dyn View, row: &CommitRow) -> Result<CommitHash> {
 }
 
 /// A session with what is known of it.
-fn with_row(view: &dyn View, name: RefName) -> Result<(RefName, SessionRow)> {
-    let row = view.session(&name)?.unwrap_or_default();
+/// What stands among what a session's file lacks where neither it nor anything of it is kept here.
+pub(crate) const NO_FILE: &str = "records that are no messages (the session file is not here)";
+
+fn with_row(view: &dyn View, name: RefName, has_file: bool) -> Result<(RefName, SessionRow)> {
+    let mut row = view.session(&name)?.unwrap_or_default();
+    if !has_file {
+        row.absent.push(NO_FILE.to_owned());
+    }
     Ok((name, row))
 }
 

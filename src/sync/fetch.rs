@@ -65,6 +65,8 @@ pub struct Fetched {
     pub left_out: Vec<LeftOut>,
     /// What became of messages that it has erased.
     pub erased: ErasedHere,
+    /// How many of the sessions that are new here have no file here.
+    pub without_file: u64,
 }
 
 /// A ref that went on in another way in each repository.
@@ -148,6 +150,7 @@ impl Repo {
         if options.follow == Follow::Head {
             landing.own(&theirs, call, options)?;
         }
+        landing.files(&theirs, options)?;
         tx.commit()?;
         done.erased = erasures::ask(&mut here, peer, &theirs.refs)?;
         Ok(done)
@@ -208,12 +211,41 @@ fn sound(theirs: &mut PeerRefs, peer: &mut dyn Peer, here: &mut Here<'_>) -> Res
     Ok(())
 }
 
+/// At how many of a session's last commits it is seen whether its file is here: each may be one that no record says.
+const LAST: usize = 8;
+
 struct Landing<'a> {
     tx: &'a dyn Tx,
     done: &'a mut Fetched,
 }
 
 impl Landing<'_> {
+    /// Counts the sessions that came without their files.
+    fn files(&mut self, theirs: &PeerRefs, options: &FetchOptions<'_>) -> Result<()> {
+        let new = self.done.refs.iter();
+        let new = new.filter(|row| row.landed == Landed::New);
+        let new: HashSet<&RefName> = new.map(|row| &row.name).collect();
+        let has_any = self.tx.has_sources()?;
+        for row in &theirs.refs {
+            let seen = RefName::of_remote(options.remote, &row.name);
+            let is_new = || seen.is_ok_and(|seen| new.contains(&seen));
+            if row.name.as_session().is_some()
+                && is_new()
+                && !(has_any && self.has_records(&row.commit)?)
+            {
+                self.done.without_file += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether something of the last commits stands in a file that is here.
+    fn has_records(&self, tip: &CommitHash) -> Result<bool> {
+        let last = self.tx.ancestors(tip, None, LAST)?;
+        let last: Vec<CommitHash> = last.iter().map(|row| row.hash).collect();
+        Ok(!self.tx.sources_behind(&last)?.is_empty())
+    }
+
     /// Where the remote's refs are.
     fn remote(&mut self, theirs: &PeerRefs, options: &FetchOptions<'_>) -> Result<()> {
         let mut named = Vec::new();

@@ -119,6 +119,12 @@ pub fn lacking(found: &Misses) -> Vec<String> {
     if more > 0 {
         said.push(format!("{more} more like it: not all is in the files"));
     }
+    if found.without_file > 0 {
+        let misses = plural(found.without_file, "unknown miss");
+        said.push(format!(
+            "{misses} of sessions whose file is not here: the provider may say why in it"
+        ));
+    }
     said
 }
 

@@ -1,7 +1,7 @@
 //! What fetch, pull and clone have in common: what comes, and what is said of it.
 
 use tract::deeds::{At, Elsewhere, Fetching};
-use tract::render::plural;
+use tract::render::{plural, shell_word};
 use tract::sync::{Fetched, Landed};
 
 use super::{carried, landed, left_out, shown, with};
@@ -22,12 +22,12 @@ pub fn run(deed: &impl Fetching, app: &mut App) -> Result<Fetched> {
         });
         Ok(done?)
     })?;
-    tell(&done, app);
+    tell(&done, deed.remote(), app);
     Ok(done)
 }
 
-/// What came, and which refs moved.
-pub fn tell(done: &Fetched, app: &mut App) {
+/// What came, from the remote that was named, and which refs moved.
+pub fn tell(done: &Fetched, remote: Option<&str>, app: &mut App) {
     let moved = done.refs.iter();
     let moved: Vec<_> = moved.filter(|it| it.landed != Landed::Known).collect();
     match carried(&done.carried) {
@@ -54,6 +54,15 @@ pub fn tell(done: &Fetched, app: &mut App) {
         app.ui.notice(format!(
             "{} is left out: here it would be taken for a tag or a session",
             name.short()
+        ));
+    }
+    if done.without_file > 0 {
+        let sessions = plural(done.without_file, "session");
+        app.ui
+            .notice(format!("{sessions} came without the session file"));
+        let from = remote.map_or_else(String::new, |name| format!("{} ", shell_word(name)));
+        app.ui.hint(format!(
+            "tract fetch {from}--sources brings the files that are kept there; exports are then byte for byte"
         ));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
@@ -93,6 +94,57 @@ fn a_session_comes_along_with_its_branch() {
     assert!(yours.ok(&["branch", "--remotes"]).contains("sessions/"));
     assert_eq!(yours.ok(&["export"]), mine.ok(&["export"]));
     assert_eq!(yours.ok(&["fsck"]), "");
+}
+
+/// A request that is recorded stands behind each of its messages, and so does the message in it.
+#[test]
+fn the_file_of_every_format_comes_along() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let (mine, yours) = (Sandbox::new(), Sandbox::empty());
+    mine.tract(&["import", &data.display().to_string()]);
+    let files = |told: &str| {
+        let (before, _) = told.split_once(" session file").expect("it counts them");
+        before.rsplit([' ', '\n']).next().map(str::to_owned)
+    };
+    let told = yours.tract(&["clone", &mine.place(), "there", "--sources"]);
+    assert!(!told.contains("without"), "{told}");
+    assert_eq!(files(&told), files(&mine.tract(&["fsck"])));
+    let there = yours.work().join("there").display().to_string();
+    let at = |words: &[&str]| yours.tract(&[words, &["--repo", &there]].concat());
+    let branches = mine.ok(&["branch"]);
+    let names = branches.lines().filter_map(|line| {
+        let name = line
+            .trim_start_matches(['*', ' '])
+            .split_whitespace()
+            .next();
+        name.filter(|name| name.contains("bodies"))
+    });
+    let mut compared = 0;
+    for name in names {
+        let theirs = at(&["export", &format!("origin/{name}")]);
+        assert_eq!(mine.tract(&["export", name]), theirs, "{name}");
+        compared += 1;
+    }
+    assert!(compared > 0);
+}
+
+/// A plain clone has the messages alone: whatever the files would add says that they are not there.
+#[test]
+fn what_stays_behind_is_said() {
+    let (mine, yours) = (mine(), Sandbox::empty());
+    let told = yours.tract(&["clone", &mine.place(), "there"]);
+    assert!(told.contains("came without the session file"), "{told}");
+    let there = yours.work().join("there").display().to_string();
+    let at = |words: &[&str]| yours.tract(&[words, &["--repo", &there]].concat());
+    for words in [["export"].as_slice(), &["compile", "--request"]] {
+        let said = at(words);
+        assert!(said.contains("the session file is not here"), "{said}");
+    }
+    let none = at(&["pull"]);
+    assert!(!none.contains("without"), "{none}");
+    at(&["fetch", "--sources"]);
+    assert!(!at(&["compile", "--request"]).contains("is not here"));
+    assert_eq!(at(&["export"]), mine.tract(&["export"]));
 }
 
 #[test]

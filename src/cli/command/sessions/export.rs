@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tract::Error;
 use tract::deeds::page::GuardedPage;
 use tract::deeds::{At, ExportParams, guard};
-use tract::ingest::{Scope, export};
+use tract::ingest::{Scope, WITHOUT_FILE, export};
 use tract::render::{grouped, plural};
 
 use crate::cli::drawing::leaks;
@@ -73,6 +73,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     leaks::tell(&redacted, app);
     for remark in &done.remarks {
         app.ui.notice(remark);
+    }
+    if done.remarks.iter().any(|remark| remark == WITHOUT_FILE) {
+        let hint = "tract fetch --sources brings it, if it is kept where the session came from";
+        app.ui.hint(hint);
     }
     Ok(())
 }

@@ -57,7 +57,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let place = app.short_path(&dir);
     app.ui.status(format!("Made a repository in {place}"));
     peer::tell_of_password(&url, app);
-    arrival::tell(&done, app);
+    arrival::tell(&done, None, app);
     Ok(())
 }
 
