@@ -686,6 +686,14 @@ pub enum Refusal {
     /// A reset to before the first commit, off every branch.
     #[error("HEAD is detached, so it must stay on a commit")]
     DetachedRoot,
+    /// A reset to `ORIG_HEAD`, which another branch left behind.
+    #[error("ORIG_HEAD is where {moved} was, not {branch}")]
+    OrigHeadOfOther {
+        /// The branch that was moved.
+        moved: String,
+        /// The one that is to be reset.
+        branch: String,
+    },
     /// A restore of a message that nothing hides.
     #[error("that message is not hidden")]
     NotHidden,

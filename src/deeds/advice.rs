@@ -502,6 +502,9 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
         Error::Refused(Refusal::CallOpen { .. }) => {
             "`tract commit --call ID -m TEXT` writes the result"
         }
+        Error::Refused(Refusal::OrigHeadOfOther { .. }) => {
+            "`tract reflog BRANCH` lists where a branch was; `tract reset HASH` moves it to any commit"
+        }
         Error::Refused(Refusal::DetachedRoot) => "`tract checkout BRANCH` goes back to a branch",
         Error::Refused(Refusal::HeadIsOnIt { .. }) => {
             "`tract checkout BRANCH` goes to another branch"

@@ -13,7 +13,7 @@ use crate::repo::load;
 use crate::repo::open_call::{OpenCall, open_call};
 use crate::repo::repository::{self, Repo};
 use crate::repo::revision;
-use crate::store::View;
+use crate::store::{ReflogRow, View};
 
 /// What becomes of the commits that a reset leaves behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -152,6 +152,9 @@ impl Repo {
         };
         let head = repository::head(&*tx, call.on)?;
         let (branch, from) = (head.branch().cloned(), head.commit());
+        if let (Some(target), Some(branch)) = (target, &branch) {
+            refuse_orig_head_of_other(&*tx, target, branch)?;
+        }
         if let Some(expect) = expect {
             expect.hold(branch.as_ref().unwrap_or(&RefName::head()), from)?;
         }
@@ -311,4 +314,44 @@ fn orphaned(
         }
     }
     Ok(count - reached)
+}
+/// How many of the moves of a ref are looked through.
+const MOVES: usize = 64;
+
+/// Refuses to take a branch to where another one was before it was reset: there is one `ORIG_HEAD` for all.
+fn refuse_orig_head_of_other(view: &dyn View, target: &str, branch: &RefName) -> Result<()> {
+    let name = RefName::orig_head();
+    let is_meant = target.strip_prefix(name.as_str());
+    if !is_meant.is_some_and(|rest| rest.is_empty() || rest.starts_with(['~', '^'])) {
+        return Ok(());
+    }
+    let Some(kept) = view.reference(&name)? else {
+        return Ok(());
+    };
+    let own = view.reflog(branch, MOVES)?;
+    if own
+        .iter()
+        .any(|row| [&row.old, &row.new].contains(&&Some(kept.clone())))
+    {
+        return Ok(());
+    }
+    // An undo may have brought it back: whose it is, the move says that left it.
+    for row in view.reflog(&name, MOVES)? {
+        if row.new.as_ref() != Some(&kept) {
+            continue;
+        }
+        let moves = view.moves(row.operation)?;
+        let left = |row: &&ReflogRow| row.name.is_branch() && row.old.as_ref() == Some(&kept);
+        let Some(left) = moves.iter().find(left) else {
+            continue;
+        };
+        if left.name != *branch && view.reference(&left.name)?.is_some() {
+            return Err(Error::Refused(Refusal::OrigHeadOfOther {
+                moved: left.name.short().to_owned(),
+                branch: branch.short().to_owned(),
+            }));
+        }
+        return Ok(());
+    }
+    Ok(())
 }
