@@ -7,7 +7,7 @@ use super::RawJson;
 use crate::model::{Author, Head, Message, Operation, RefValue, TokenCount, Usage};
 use crate::query::LogRow;
 use crate::repo::{Touched, TouchedList};
-use crate::rewrite::{Size, Surgery};
+use crate::rewrite::{Size, StillHidden, Surgery};
 
 /// A number of tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -241,6 +241,30 @@ pub struct Changed {
     pub after: ContextSize,
     /// How much of the beginning stays as it is: what a provider's prompt cache can still use.
     pub kept: ContextSize,
+    /// Which other hides still cover messages that a restore was to bring back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub still_hidden: Vec<StillHiddenFacts>,
+}
+
+/// A hide because of which a restore does not bring back all that it uncovers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StillHiddenFacts {
+    /// Its commit; a restore of it brings them back.
+    pub by: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// How many messages it covers.
+    pub messages: usize,
+}
+
+impl From<&StillHidden> for StillHiddenFacts {
+    fn from(still: &StillHidden) -> Self {
+        Self {
+            by: still.by.to_string(),
+            kind: still.kind.verb(),
+            messages: still.messages,
+        }
+    }
 }
 
 impl Changed {
@@ -254,6 +278,7 @@ impl Changed {
             before: surgery.before.into(),
             after: surgery.after.into(),
             kept: surgery.kept.into(),
+            still_hidden: Vec::new(),
         }
     }
 }

@@ -2762,7 +2762,7 @@ MoveAnswer = TypedDict("MoveAnswer", {"from": "Position", "to": "Position"}, tot
 """A move."""
 
 
-class Changed(TypedDict):
+class _Changed(TypedDict):
     """What a method changed in the context or, in a dry run, would change."""
     commits: List[str]
     """The commits that it made, oldest first; none in a dry run, or where there was nothing to do."""
@@ -2780,12 +2780,28 @@ class Changed(TypedDict):
     """How much of the beginning stays as it is: what a provider's prompt cache can still use."""
 
 
+class Changed(_Changed, total=False):
+    """What a method changed in the context or, in a dry run, would change."""
+    still_hidden: List[StillHiddenFacts]
+    """Which other hides still cover messages that a restore was to bring back."""
+
+
 class ContextSize(TypedDict):
     """How large a context is."""
     messages: int
     """Visible messages."""
     tokens: Tokens
     """Their tokens, framing included."""
+
+
+class StillHiddenFacts(TypedDict):
+    """A hide because of which a restore does not bring back all that it uncovers."""
+    by: str
+    """Its commit; a restore of it brings them back."""
+    kind: str
+    """Its kind."""
+    messages: int
+    """How many messages it covers."""
 
 
 class _ClearAnswer(TypedDict):
@@ -2808,6 +2824,8 @@ class _ClearAnswer(TypedDict):
 
 class ClearAnswer(_ClearAnswer, total=False):
     """What was hidden and, of a purge, what was erased."""
+    still_hidden: List[StillHiddenFacts]
+    """Which other hides still cover messages that a restore was to bring back."""
     erased: Optional[ErasedFacts]
     """What the purge erased, and what stays; none without a purge."""
 
@@ -2837,7 +2855,7 @@ class ErasedFacts(TypedDict):
     rewrites them."""
 
 
-class RedactAnswer(TypedDict):
+class _RedactAnswer(TypedDict):
     """What was changed, and why."""
     commits: List[str]
     """The commits that it made, oldest first; none in a dry run, or where there was nothing to do."""
@@ -2855,6 +2873,12 @@ class RedactAnswer(TypedDict):
     """How much of the beginning stays as it is: what a provider's prompt cache can still use."""
     secrets: Dict[str, int]
     """How many secrets of which kind they held."""
+
+
+class RedactAnswer(_RedactAnswer, total=False):
+    """What was changed, and why."""
+    still_hidden: List[StillHiddenFacts]
+    """Which other hides still cover messages that a restore was to bring back."""
 
 
 class _OperationAnswer(TypedDict):

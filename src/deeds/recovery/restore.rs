@@ -96,7 +96,10 @@ impl Method for RestoreParams {
     fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let (line, options) = (self.line(), at.surgery(self.dry_run, self.limit)?);
         let done = self.carry_out(at, at.call(&line), &options)?;
-        Ok(Changed::of(&done.surgery))
+        Ok(Changed {
+            still_hidden: done.still_hidden.iter().map(Into::into).collect(),
+            ..Changed::of(&done.surgery)
+        })
     }
 }
 

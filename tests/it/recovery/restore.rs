@@ -52,6 +52,23 @@ fn a_truncation_is_undone_and_what_came_later_stays() {
 }
 
 #[test]
+fn what_another_command_still_hides_is_named_with_the_way_on() {
+    let sandbox = counted();
+    sandbox.ok(&["compact", ":2..:3", "-m", "two and three"]);
+    sandbox.ok(&["compact", ":1..:5", "-m", "one to six"]);
+    let (first, second) = ("HEAD~1", sandbox.ok(&["rev-parse", "HEAD"]));
+    let told = sandbox.tract(&["restore", first]);
+    assert!(told.contains("Brought nothing back"), "{told}");
+    assert!(told.contains("2 messages stay hidden by compact"), "{told}");
+    let hint = format!("hint: tract restore {} undoes it as well", &second[..7]);
+    assert!(told.contains(&hint), "{told}");
+    sandbox.ok(&["restore", &second[..7]]);
+    let text = text(&sandbox);
+    assert!(text.contains("message 2") && text.contains("message 8"));
+    assert!(!text.contains("two"), "{text}");
+}
+
+#[test]
 fn one_message_comes_back_and_the_hide_stands_for_the_rest() {
     let sandbox = counted();
     sandbox.ok(&["truncate", "--keep", "3"]);

@@ -30,12 +30,22 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         outcome::tell(app, &on, &did, &done);
         app.ui.status(format!("Cache: {}", outcome::kept(&done)));
     }
+    let others: Vec<String> = still_hidden.iter().map(|it| it.by.short()).collect();
     for still in still_hidden {
         let hidden = messages(still.messages);
         let stay = if still.messages == 1 { "stays" } else { "stay" };
         let (kind, by) = (still.kind.verb(), still.by.short());
         app.ui
             .status(format!("{hidden} {stay} hidden by {kind} {by}"));
+    }
+    if !others.is_empty() {
+        let (others, them) = (
+            others.join(" "),
+            if others.len() == 1 { "it" } else { "them" },
+        );
+        app.ui.hint(format!(
+            "tract restore {others} undoes {them} as well; tract undo takes this back"
+        ));
     }
     Ok(())
 }
