@@ -59,11 +59,23 @@ pub fn way_to_begin(app: &App) -> Option<&'static str> {
     }
     let is_anywhere = (app.tool_dirs()).is_ok_and(|dirs| !dirs.sessions().is_empty());
     Some(match is_anywhere {
+        true if needs_home(app) => {
+            "tract init ~ && tract import --all takes in this machine's sessions, tract init makes an empty repository"
+        }
         true => {
             "tract import --all takes in this machine's sessions, tract init makes an empty repository"
         }
         false => "tract demo shows what tract does, tract init makes an empty repository",
     })
+}
+
+/// Whether no repository is found from here, and one that is made here would be in one of the directories of the home: the
+/// sessions of all of them go into one at home.
+pub fn needs_home(app: &App) -> bool {
+    let home = app.env.home.as_deref();
+    let is_below = |cwd: &Path| home.is_some_and(|home| cwd != home && cwd.starts_with(home));
+    let is_none = matches!(app.repo(), Err(Failure::Tract(Error::NoRepository { .. })));
+    is_none && app.cwd().is_ok_and(|cwd| is_below(&cwd))
 }
 
 fn none() -> Failure {

@@ -30,6 +30,7 @@ use settings::{Entry, Standing};
 use tools::{File, Tool, meaning, tools};
 pub use undo::undo;
 
+use super::tool_sessions::needs_home;
 use super::{App, Exit, Failure, Result};
 
 /// What can be set up.
@@ -203,8 +204,13 @@ pub fn set_up(mut setup: Setup<'_>, is_yes: bool, app: &mut App) -> Result<()> {
         let sessions = app.tool_dirs()?.sessions().len() as u64;
         if sessions > 0 {
             let sessions = plural(sessions, "session");
+            let first = if needs_home(app) {
+                "tract init ~ && "
+            } else {
+                ""
+            };
             app.ui.hint(format!(
-                "{sessions} of your agents are on this machine; tract import --all brings them in"
+                "{sessions} of your agents are on this machine; {first}tract import --all brings them in"
             ));
         }
     }

@@ -1,6 +1,9 @@
 //! What people type first is taken, and where it goes wrong there is a way out.
 
-use crate::sandbox::Sandbox;
+use std::fs;
+use std::path::Path;
+
+use crate::sandbox::{Sandbox, THE_FILE, is_left_out};
 
 fn three() -> Sandbox {
     Sandbox::with_messages(&[
@@ -178,6 +181,61 @@ fn a_bisection_says_how_it_stands_and_takes_its_command_as_git_does() {
         assert!(none.starts_with("exit code: 2\n"), "{none}");
         assert!(none.contains("no command is given that judges"), "{none}");
     }
+}
+
+#[test]
+fn below_home_the_way_to_begin_leads_to_a_repository_at_home() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = Sandbox::empty();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let session = fs::read(data.join("claude-code/compaction.jsonl")).expect("a fixture");
+    let folder = sandbox.home().join(".claude/projects/-elsewhere");
+    let below = sandbox.home().join("below");
+    for folder in [&folder, &below] {
+        fs::create_dir_all(folder).expect("made");
+    }
+    fs::write(folder.join("talk.jsonl"), session).expect("written");
+    let run = |words: &[&str]| {
+        let output = sandbox.command(words).current_dir(&below).output();
+        sandbox.told(&output.expect("it runs"))
+    };
+    assert!(run(&["status"]).contains("hint: tract init ~ && tract import --all takes in"));
+    // Without it an import of all leads there as well, and says nothing of sessions that are not here.
+    let refused = run(&["import", "--all"]);
+    assert!(
+        refused.ends_with("hint: tract init ~ makes one for all of them\n"),
+        "{refused}"
+    );
+    run(&["init", &sandbox.home().display().to_string()]);
+    assert!(run(&["import", "--all"]).contains("Imported"));
+}
+
+#[test]
+fn where_another_branch_was_is_no_way_back() {
+    let sandbox = three();
+    sandbox.ok(&["reset", "HEAD~1"]);
+    let left = sandbox.ok(&["rev-parse", "ORIG_HEAD"]);
+    sandbox.ok(&["checkout", "-b", "idea"]);
+    for rev in ["ORIG_HEAD", "ORIG_HEAD~1"] {
+        let refused = sandbox.tract(&["reset", "--hard", rev]);
+        assert!(
+            refused.contains("error: ORIG_HEAD is where main was, not idea"),
+            "{refused}"
+        );
+    }
+    // Its own later move is, and an undo of that leaves main's again.
+    sandbox.ok(&["reset", "HEAD~1"]);
+    sandbox.ok(&["undo"]);
+    assert!(sandbox.tract(&["reset", "ORIG_HEAD"]).contains("main was"));
+    sandbox.ok(&["--on", "main", "reset", "ORIG_HEAD"]);
+    assert_eq!(sandbox.ok(&["rev-parse", "main"]), left);
+    // By another name it is the same branch.
+    sandbox.ok(&["commit", "-r", "user", "-m", "And the gate."]);
+    sandbox.ok(&["reset", "HEAD~1"]);
+    sandbox.ok(&["branch", "-m", "idea", "plan"]);
+    sandbox.ok(&["reset", "ORIG_HEAD"]);
 }
 
 #[test]

@@ -734,17 +734,18 @@ fn open(
 /// Refuses to make a repository for the sessions of every directory in one of them, where one at home would be found from
 /// all.
 fn refuse_here(args: &Args, app: &App) -> Result<(), Failure> {
-    let cwd = app.cwd()?;
-    let home = app.env.home.as_deref();
-    let is_below = home.is_some_and(|home| cwd != home && cwd.starts_with(home));
-    if !args.all || !is_below {
+    if !args.all || !tool_sessions::needs_home(app) {
         return Ok(());
     }
     let failure =
         Failure::refused("no repository here or above takes the sessions of every directory");
-    Err(failure.with_hint(
-        "tract init ~ makes one for all of them; tract import --last takes this directory's newest",
-    ))
+    let is_any_here = tool_sessions::here(app).is_ok_and(|found| !found.is_empty());
+    Err(failure.with_hint(match is_any_here {
+        true => {
+            "tract init ~ makes one for all of them; tract import --last takes this directory's newest"
+        }
+        false => "tract init ~ makes one for all of them",
+    }))
 }
 
 /// Appends what is new in the imported sessions to a branch.
