@@ -129,6 +129,15 @@ impl<'a> Carrier<'a> {
         Ok(here.transpose()?.is_none_or(|entry| entry.visible))
     }
 
+    /// Whether this path has an entry, and it is visible.
+    pub(crate) fn shows_own(&self, id: &EntryId) -> Result<bool> {
+        match self.here.entry(id) {
+            Ok(entry) => Ok(entry.visible),
+            Err(Error::NotOnPath { .. }) => Ok(false),
+            Err(other) => Err(other),
+        }
+    }
+
     /// Whether a hide of the other path takes a message out of sight there that is hidden here.
     fn reaches_hidden(&self, hide: &Hide) -> Result<bool> {
         for id in self.there.covered(hide)? {

@@ -12,6 +12,7 @@ use crate::error::{Conflict, Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::model::pairs::Pairs;
 use crate::model::{Encoding, EntryId, Head, RefName, RefValue};
+use crate::repo::ancestry::leads_to;
 use crate::repo::call::{Call, On};
 use crate::repo::chain::Chain;
 use crate::repo::counts::Counting;
@@ -204,8 +205,16 @@ impl Repo {
             made: HashSet::new(),
             says: false,
         };
-        for row in &rows {
-            let fate = putting.put(row, rebase)?;
+        // What a later command changes has to be there.
+        let last_change = rows.iter().rposition(|row| row.appended().is_none());
+        for (at, row) in rows.iter().enumerate() {
+            let is_there = last_change.is_none_or(|last| last < at)
+                && !rebase.skip.contains(&row.hash)
+                && putting.is_there(row, base.as_ref(), &rebase.onto)?;
+            let fate = match is_there {
+                true => putting.leave(row)?,
+                false => putting.put(row, rebase)?,
+            };
             done.steps.push(RebaseStep {
                 commit: row.hash,
                 what: row.commit.operation.verb(),
@@ -308,6 +317,34 @@ struct Putting<'a> {
 }
 
 impl Putting<'_> {
+    /// Whether a commit only brought in what the new base has since the branch parted from it: a merge of what leads
+    /// there, or a copy of a message that it shows.
+    fn is_there(
+        &self,
+        row: &CommitRow,
+        base: Option<&CommitHash>,
+        onto: &CommitHash,
+    ) -> Result<bool> {
+        if let (Some(merged), None) = (&row.commit.merged, &row.commit.origin) {
+            return leads_to(self.tx, merged, onto);
+        }
+        for origin in path::origins(self.tx, row)? {
+            let is_shared = |base| self.tx.is_ancestor(&origin, base);
+            if self.carrier.shows_own(&EntryId::of(origin))?
+                && !base.map_or(Ok(false), is_shared)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Leaves a commit behind of which the new base has all.
+    fn leave(&mut self, row: &CommitRow) -> Result<RebaseFate> {
+        self.carrier.pass(row.hash, &row.commit)?;
+        Ok(RebaseFate::Already)
+    }
+
     fn put(&mut self, row: &CommitRow, rebase: &Rebase) -> Result<RebaseFate> {
         let fate = if rebase.skip.contains(&row.hash) {
             RebaseFate::Skipped

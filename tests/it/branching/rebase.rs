@@ -98,6 +98,39 @@ fn later_messages_come_on_the_state_before_a_compaction() {
 }
 
 #[test]
+fn what_a_merge_or_a_pick_brought_in_is_not_said_twice() {
+    for merge in [
+        ["merge", "main"].as_slice(),
+        &["merge", "main", "--messages"],
+        &["pick", "main"],
+    ] {
+        let sandbox = Sandbox::with_messages(&FOUR);
+        sandbox.ok(&["checkout", "-b", "idea"]);
+        sandbox.ok(&["commit", "-r", "user", "-m", "And a hill?"]);
+        sandbox.ok(&["checkout", "main"]);
+        sandbox.ok(&["commit", "-r", "user", "-m", "And a sea?"]);
+        sandbox.ok(&["checkout", "idea"]);
+        sandbox.ok(merge);
+        sandbox.ok(&["commit", "-r", "user", "-m", "And a bay?"]);
+        sandbox.ok(&["rebase", "main"]);
+        let text = brief(&sandbox);
+        let said = |what: &str| text.matches(what).count();
+        assert_eq!(
+            [said("a sea?"), said("a hill?"), said("a bay?")],
+            [1; 3],
+            "{text}"
+        );
+        // What the base does not show stays.
+        sandbox.ok(&["undo"]);
+        sandbox.ok(&["--on", "main", "drop", ":5", "--force"]);
+        sandbox.ok(&["rebase", "main"]);
+        let text = brief(&sandbox);
+        let is_copy = merge != ["merge", "main"];
+        assert_eq!(text.contains("a sea?"), is_copy, "{merge:?}\n{text}");
+    }
+}
+
+#[test]
 fn a_branch_comes_on_another_with_all_that_it_changed() {
     let sandbox = Sandbox::with_messages(&FOUR);
     sandbox.ok(&["checkout", "-b", "idea"]);
