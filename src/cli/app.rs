@@ -344,7 +344,7 @@ impl App {
         }
     }
 
-    /// Where the tools keep their sessions.
+    /// Where the tools keep their sessions, and programs of this directory's projects theirs.
     pub fn tool_dirs(&self) -> Result<ToolDirs> {
         let named = self.env.tool_dirs.iter();
         let named = named.map(|(format, dir)| Ok((*format, self.path(dir)?)));
@@ -354,7 +354,11 @@ impl App {
         for (format, dirs) in set.filter_map(|(key, it)| Some((key.strip_prefix(SOURCES)?, it))) {
             named.entry(format).or_insert_with(|| PathBuf::from(dirs));
         }
-        Ok(ToolDirs::of(self.env.home.as_deref(), &named))
+        let dirs = ToolDirs::of(self.env.home.as_deref(), &named);
+        Ok(match self.cwd() {
+            Ok(cwd) => dirs.with_projects(&cwd),
+            Err(_) => dirs,
+        })
     }
 
     /// Whether a variable names the directory of the tool with this format.

@@ -212,6 +212,8 @@ pub struct Home {
     pub directory: &'static str,
     /// Its names in earlier versions of the tool, which may be there still.
     pub formerly: &'static [&'static str],
+    /// Folders of a project, from its directory, in which programs made with the tool keep a database of that name.
+    pub in_projects: &'static [&'static str],
     /// Where below the tool's directory the sessions of a working directory lie, and how many levels of
     /// directories are below that; none: where all others do.
     pub of_directory: Option<(FolderOf, usize)>,
@@ -254,6 +256,7 @@ impl Home {
             variable: None,
             directory,
             formerly: &[],
+            in_projects: &[],
             of_directory: None,
             belongs: |_, _, _| false,
             everywhere: Everywhere {

@@ -38,6 +38,9 @@ const HISTORY: &str = "chat.history.md";
 /// The folder in which SpecStory writes a file of Markdown for each session.
 const SPECSTORY: &str = ".specstory/history";
 
+/// What shows that a directory is a project's, beside a repository.
+const GIT: &str = ".git";
+
 /// What the name of a database ends with.
 const DATABASES: [&str; 4] = ["db", "sqlite", "sqlite3", "vscdb"];
 
@@ -72,6 +75,36 @@ impl ToolDirs {
         }
         Self(dirs)
     }
+
+    /// The same, and the databases that programs keep in a working directory and in the projects around it, as far as they
+    /// are there.
+    pub fn with_projects(mut self, cwd: &Path) -> Self {
+        let shows = |it: &Path| [GIT, DIRECTORY].iter().any(|own| it.join(own).exists());
+        for project in cwd.ancestors().filter(|it| *it == cwd || shows(it)) {
+            for format in FORMATS {
+                let Some(tables) = &format.tables else {
+                    continue;
+                };
+                let found = folders_in_project(format, project);
+                let found = found.filter(|dir| dir.join(tables.file).is_file());
+                let found: Vec<PathBuf> = found.collect();
+                self.0.extend(found.into_iter().map(|dir| (format, dir)));
+            }
+        }
+        self
+    }
+}
+
+/// Where programs of a project may keep a database of a format.
+fn folders_in_project(format: &Format, project: &Path) -> impl Iterator<Item = PathBuf> {
+    let folders = format
+        .home
+        .as_ref()
+        .map_or(&[][..], |home| home.in_projects);
+    folders.iter().map(move |folder| match *folder {
+        "" => project.to_owned(),
+        folder => project.join(folder),
+    })
 }
 
 /// A folder in which something may change.
@@ -105,8 +138,12 @@ impl ToolDirs {
             let files: BTreeSet<PathBuf> = files.collect();
             files.into_iter().map(FoundFile::named).collect()
         };
-        let is_here = |cwd: &String| spelled.contains(cwd);
-        self.newest_first(files, &|session| session.cwd.as_ref().is_some_and(is_here))
+        let is_here =
+            |(format, directory): (&Format, &Path), session: &StoredSession| match &session.cwd {
+                Some(cwd) => spelled.contains(cwd),
+                None => folders_in_project(format, cwd).any(|own| own == directory),
+            };
+        self.newest_first(files, &is_here)
     }
 
     /// A working directory as it is said, and as sessions say it that reached it by a link, or before it was moved and
@@ -151,7 +188,7 @@ impl ToolDirs {
             });
             files
         };
-        self.newest_first(files, &|_| true)
+        self.newest_first(files, &|_, _| true)
     }
 
     /// The sessions of all working directories, newest first, and behind them every other file that could be one: a
@@ -218,7 +255,7 @@ impl ToolDirs {
     fn newest_first(
         &self,
         files: impl Fn(&Path, &Home) -> Vec<FoundFile>,
-        is_meant: &dyn Fn(&StoredSession) -> bool,
+        is_meant: &dyn Fn((&Format, &Path), &StoredSession) -> bool,
     ) -> Vec<SessionFile> {
         let mut found = Vec::new();
         for (format, directory) in &self.0 {
@@ -255,7 +292,8 @@ impl ToolDirs {
                                 stored.iter().all(|(_, it)| it.id != stem(&file.path))
                             });
                             let own = database::own(&stored).into_iter();
-                            let own = own.filter(|(_, session)| is_meant(session));
+                            let own =
+                                own.filter(|(_, session)| is_meant((format, directory), session));
                             let own =
                                 own.map(|(path, it)| of(path.clone(), database::modified(it)));
                             found.extend(own);

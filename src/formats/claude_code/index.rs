@@ -1,8 +1,9 @@
 //! The first pass: every line is read once, and what remains of a record is a small entry.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::rc::Rc;
+use std::hash::{BuildHasher, RandomState};
 
+use hashbrown::{HashTable, hash_table};
 use serde_json::value::RawValue;
 
 use super::attachments;
@@ -110,23 +111,37 @@ impl Entry {
     }
 }
 
-/// Text to small number and back.
+/// Text to small number and back. A long session has a hundred thousand of them, so they stand in one text.
 #[derive(Default)]
 pub(super) struct Names {
-    numbers: HashMap<Rc<str>, Name>,
-    texts: Vec<Rc<str>>,
+    texts: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+    numbers: HashTable<Name>,
+    hasher: RandomState,
 }
 
 impl Names {
     fn intern(&mut self, text: &str) -> Name {
-        if let Some(number) = self.numbers.get(text) {
-            return *number;
+        let Self {
+            texts,
+            ends,
+            numbers,
+            hasher,
+        } = self;
+        let hash = |text: &str| hasher.hash_one(text);
+        let is_it = |name: &Name| text_of(texts, ends, *name) == text;
+        let hash_of = |name: &Name| hash(text_of(texts, ends, *name));
+        match numbers.entry(hash(text), is_it, hash_of) {
+            hash_table::Entry::Occupied(known) => *known.get(),
+            hash_table::Entry::Vacant(place) => {
+                let name = ends.len() as Name;
+                place.insert(name);
+                texts.push_str(text);
+                ends.push(texts.len());
+                name
+            }
         }
-        let number = self.texts.len() as Name;
-        let text: Rc<str> = text.into();
-        self.numbers.insert(Rc::clone(&text), number);
-        self.texts.push(text);
-        number
     }
 
     fn text(&mut self, raw: Raw<'_>) -> Option<Name> {
@@ -134,8 +149,14 @@ impl Names {
     }
 
     pub(super) fn of(&self, name: Name) -> &str {
-        &self.texts[name as usize]
+        text_of(&self.texts, &self.ends, name)
     }
+}
+
+fn text_of<'t>(texts: &'t str, ends: &[usize], name: Name) -> &'t str {
+    let at = name as usize;
+    let start = at.checked_sub(1).map_or(0, |before| ends[before]);
+    &texts[start..ends[at]]
 }
 
 /// What a compaction keeps verbatim.

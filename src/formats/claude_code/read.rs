@@ -4,6 +4,7 @@ mod hide;
 
 use std::collections::HashSet;
 use std::mem::discriminant;
+use std::rc::Rc;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -33,8 +34,8 @@ struct Told {
     item: Item,
     /// None where the item made no step.
     step: Option<StepId>,
-    /// What is in force after it: the model, and the tier of service.
-    served: Settings,
+    /// What is in force after it: the model, and the tier of service. Most steps share it.
+    served: Rc<Settings>,
     /// Calls answered by its parts.
     results: Vec<(String, u32)>,
     /// Calls whose results it cleared.
@@ -55,7 +56,7 @@ struct Reader<'a> {
     input: &'a dyn Input,
     teller: Teller<'a>,
     /// What is in force where it is not the first step of all that is read.
-    served: Settings,
+    served: Rc<Settings>,
     covered: Vec<bool>,
     /// Attachments of which nothing is sent.
     silent: HashSet<u32>,
@@ -126,7 +127,7 @@ pub(super) fn go_on(source: Source<'_>, from: Midway<'_>) -> Result<bool> {
     if items.iter().any(|item| matches!(item, Item::Orphan(_))) {
         return Ok(false);
     }
-    reader.served.clone_from(from.settings);
+    reader.served = Rc::new(from.settings.clone());
     let items = reader.meet(&tree, items)?;
     reader.path(items, Vec::new())?;
     if index.queue.reaches_back
@@ -174,7 +175,7 @@ impl<'a> Reader<'a> {
             index,
             input,
             teller,
-            served: Settings::new(),
+            served: Rc::default(),
             covered: vec![false; index.entries.len()],
             silent: HashSet::new(),
             lacks_words: false,
@@ -269,8 +270,8 @@ impl Reader<'_> {
                 item,
                 step: None,
                 served: match told.last() {
-                    Some(told) => told.served.clone(),
-                    None => self.served.clone(),
+                    Some(told) => Rc::clone(&told.served),
+                    None => Rc::clone(&self.served),
                 },
                 results: Vec::new(),
                 cleared: Vec::new(),
@@ -537,7 +538,9 @@ impl Reader<'_> {
             let is_usual = known.is_none() && is_usual(key, value);
             is_models && role == Role::Assistant && known != Some(value) && !is_usual
         });
-        next.served.extend(served.clone());
+        if !served.is_empty() {
+            Rc::make_mut(&mut next.served).extend(served.clone());
+        }
         let mut message = Message::new(role, parts);
         message.attached = attached;
         let step = Step::append(message, Span::default())

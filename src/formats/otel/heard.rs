@@ -6,10 +6,12 @@ use std::rc::Rc;
 use crate::formats::bodies::settle;
 use crate::formats::shared::parts;
 use crate::formats::shared::requests::Said;
-use crate::model::Message;
+use crate::model::{Message, Part};
 
-/// So many bytes of texts are held, and as many of those that were asked for before them.
+/// So many bytes are held, and as many of those that were asked for before them.
 const HELD_BYTES: usize = 4 << 20;
+/// What a table and the allocator take of each entry, in bytes.
+const ENTRY_BYTES: usize = 160;
 
 /// The messages of newer requests, by their JSON.
 #[derive(Default)]
@@ -32,13 +34,21 @@ impl Heard {
 
     /// Holds what a JSON was read as, and lets go of what nobody has asked for.
     pub(super) fn hold(&mut self, json: String, said: Vec<Said>) {
-        self.newer_bytes += json.len();
+        self.newer_bytes += held_bytes(&json, &said);
         self.newer.insert(json, said);
         if self.newer_bytes > HELD_BYTES {
             self.older = std::mem::take(&mut self.newer);
             self.newer_bytes = 0;
         }
     }
+}
+
+/// About how many bytes of memory an entry takes. Of a short message most of them are not its text.
+fn held_bytes(json: &str, said: &[Said]) -> usize {
+    let parts = |said: &Said| said.message.parts.capacity() * size_of::<Part>();
+    let message = |said: &Said| size_of::<Said>() + size_of::<Message>() + parts(said);
+    // What a message says is about as long as its JSON.
+    ENTRY_BYTES + 2 * json.len() + said.iter().map(message).sum::<usize>()
 }
 
 /// Messages as they are told.
@@ -65,6 +75,23 @@ mod tests {
     use crate::model::Role;
 
     #[test]
+    fn short_messages_are_held_by_what_they_take() {
+        let mut heard = Heard::default();
+        for number in 0..100_000 {
+            let text = number.to_string();
+            heard.hold(
+                text.clone(),
+                told(vec![Message::text(Role::User, text)]).expect("sound"),
+            );
+            let held = heard.newer.len() + heard.older.len();
+            assert!(
+                held * size_of::<Message>() < 2 * HELD_BYTES,
+                "{held} messages are held"
+            );
+        }
+    }
+
+    #[test]
     fn what_is_asked_for_stays_and_memory_has_an_end() {
         let mut heard = Heard::default();
         let said = |text: &str| told(vec![Message::text(Role::User, text)]).expect("sound");
@@ -74,7 +101,10 @@ mod tests {
             heard.hold(json, said("other"));
             let found = heard.find("asked").expect("it is asked for each time");
             assert_eq!(found[0].key, said("asked")[0].key);
-            assert!(heard.newer.len() + heard.older.len() < 12);
+            assert!(
+                heard.newer.len() + heard.older.len() < 12,
+                "memory has an end"
+            );
         }
         assert!(
             heard

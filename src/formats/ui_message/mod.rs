@@ -7,7 +7,8 @@
 //! # Source
 //!
 //! `packages/ai/src/ui/{ui-messages.ts,convert-to-model-messages.ts}` of <https://github.com/vercel/ai>, versions 4 to 7;
-//! `packages/core/src/agent/message-list` and `stores/libsql` of <https://github.com/mastra-ai/mastra>.
+//! `packages/core/src/agent/message-list`, `stores/libsql` and `packages/cli/src/commands/{dev,start}` of
+//! <https://github.com/mastra-ai/mastra>.
 
 mod message;
 mod part;
@@ -54,7 +55,11 @@ pub static MASTRA: Format = Format {
         let shows = thread.inside(THREAD).is_some() && thread.list(MESSAGES).is_some();
         shows.then_some(0)
     },
-    home: Some(Home::database(".local/share/mastracode", rows::DATABASE)),
+    home: Some(Home {
+        // A program's own directory; that of `mastra dev`, today and with what older templates name; that of `mastra start`.
+        in_projects: &["", "src/mastra/public", ".mastra", ".mastra/output"],
+        ..Home::database(".local/share/mastracode", rows::DATABASE)
+    }),
     tables: Some(rows::TABLES),
     ..Format::only_read("mastra", Shape::Document, document::import::<Thread>)
 };

@@ -486,6 +486,54 @@ fn the_sessions_of_the_agents_sdk_come_in_from_their_database() {
     insta::assert_snapshot!(sandbox.tract(&["import", "talk.db"]));
 }
 
+/// A database with one thread of Mastra's, whose row this is.
+fn mastra_database(path: &Path, thread: Value) -> Connection {
+    let document = include_str!("../../../data/mastra/thread.json");
+    let document: Value = serde_json::from_str(document).expect("JSON");
+    let tables = "CREATE TABLE mastra_threads (id TEXT PRIMARY KEY, resourceId TEXT, title TEXT, metadata TEXT,
+           createdAt TEXT, updatedAt TEXT);
+         CREATE TABLE mastra_messages (id TEXT PRIMARY KEY, thread_id TEXT, content TEXT, role TEXT, type TEXT,
+           createdAt TEXT, resourceId TEXT);";
+    let rows: [(&str, &[Value]); 2] = [
+        ("mastra_threads", &[thread]),
+        ("mastra_messages", &listed(&document, "mastra_messages")),
+    ];
+    rows_of(path, tables, &rows)
+}
+
+#[test]
+fn threads_of_mastra_are_found_where_a_project_keeps_them() {
+    for place in [
+        "mastra.db",
+        "src/mastra/public/mastra.db",
+        ".mastra/mastra.db",
+        ".mastra/output/mastra.db",
+    ] {
+        let sandbox = Sandbox::empty();
+        sandbox.tract(&["init"]);
+        let document: Value =
+            serde_json::from_str(include_str!("../../../data/mastra/thread.json")).expect("JSON");
+        let mut thread = document["mastra_thread"].clone();
+        thread["updatedAt"] = "2026-03-02T08:00:21.000Z".into();
+        // A program of one's own says nothing of its directory.
+        thread["metadata"] = Value::Null;
+        drop(mastra_database(&sandbox.work().join(place), thread));
+        let listed = sandbox.tract(&["import", "--list"]);
+        assert!(listed.contains("mastra"), "{place}: {listed}");
+        // From a folder of the project, too.
+        sandbox.write("lib/index.ts", "");
+        let mut import = sandbox.command(&["import", "--all", "-v"]);
+        let import = import.current_dir(sandbox.work().join("lib"));
+        let told = sandbox.told(&import.output().expect("it runs"));
+        assert!(
+            told.contains("mastra \"Sacks\": 13 messages"),
+            "{place}: {told}"
+        );
+        let again = sandbox.tract(&["import", "--all", "-v"]);
+        assert!(!again.contains("Imported"), "{place}: {again}");
+    }
+}
+
 #[test]
 fn threads_of_mastra_are_found_where_mastra_code_keeps_them() {
     let sandbox = Sandbox::empty();
@@ -493,17 +541,8 @@ fn threads_of_mastra_are_found_where_mastra_code_keeps_them() {
     let document: Value = serde_json::from_str(thread).expect("JSON");
     let mut row = document["mastra_thread"].clone();
     row["updatedAt"] = "2026-03-02T08:00:21.000Z".into();
-    let tables = "CREATE TABLE mastra_threads (id TEXT PRIMARY KEY, resourceId TEXT, title TEXT, metadata TEXT,
-           createdAt TEXT, updatedAt TEXT);
-         CREATE TABLE mastra_messages (id TEXT PRIMARY KEY, thread_id TEXT, content TEXT, role TEXT, type TEXT,
-           createdAt TEXT, resourceId TEXT);";
     let path = sandbox.home().join(".local/share/mastracode/mastra.db");
-    fs::create_dir_all(path.parent().expect("it has one")).expect("made");
-    let rows: [(&str, &[Value]); 2] = [
-        ("mastra_threads", &[row]),
-        ("mastra_messages", &listed(&document, "mastra_messages")),
-    ];
-    let open = rows_of(&path, tables, &rows);
+    let open = mastra_database(&path, row);
     let before = files(&path);
     let told = sandbox.tract(&["import", "--all", "-v"]);
     assert!(told.contains("mastra \"Sacks\": 13 messages"), "{told}");
