@@ -265,6 +265,8 @@ pub struct RunningEntry {
     pub agent: Option<String>,
     /// Since when.
     pub since: String,
+    /// Whether the session has been silent for more than a day: then nothing tells whether it still runs.
+    pub is_stale: bool,
     /// Its prompt or its command.
     pub what: String,
 }

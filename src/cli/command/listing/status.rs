@@ -27,7 +27,7 @@ const CHECK_AFTER_MS: i64 = 30 * DAY_MS;
 /// How many cells the bar has.
 const BAR: usize = 20;
 /// How much work in the background is listed.
-const RUNNING: usize = 8;
+const OPEN_LINES: usize = 8;
 /// Under what `Tokens   ` is the name of.
 const INDENT: &str = "         ";
 /// What a client says in the user's name, explained where most people read of it first.
@@ -61,9 +61,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let spending = deeds::spending(&At::new(&repo, on.clone(), app))?;
     let spending = spending.map(|it| it.of_directory(repo.seat()).budgets);
     let spending = spending.unwrap_or_default();
-    let running = match status.head.commit() {
+    let open = match status.head.commit() {
         Some(tip) if args.verbose || !repo.is_on_server() => {
-            running_lines(&repo.running(&tip)?, &app.calendar())
+            open_lines(&repo.running(&tip)?, &app.calendar())
         }
         _ => Vec::new(),
     };
@@ -116,7 +116,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         ui.print(Line::from(format!("{name:9}")) + label.of(said.text()))?;
     }
     let room = ui.width_cols();
-    for line in running {
+    for line in open {
         ui.print(line.within(room))?;
     }
     ui.print("")?;
@@ -152,16 +152,28 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     Ok(())
 }
 
-/// What was started in the background and has no end in the session, a line each, the newest last.
-fn running_lines(running: &[RunningWork], calendar: &Calendar) -> Vec<Line> {
-    let left = running.len().saturating_sub(RUNNING);
-    let mut lines: Vec<Line> = running[left..]
+/// What was started in the background and has no end in the session, a line each, the newest last. Of a session that has been
+/// silent for long only how many there are.
+fn open_lines(open: &[RunningWork], calendar: &Calendar) -> Vec<Line> {
+    if let Some(work) = open.first()
+        && let Some(last) = work.last_record.filter(|_| work.is_stale(calendar.now))
+    {
+        let count = open.len();
+        let last = calendar.aged(last);
+        let line = format!(
+            "Open     {count} without an end in the record (last message {last}): tract log --running"
+        );
+        return vec![Line::from(line)];
+    }
+    let left = open.len().saturating_sub(OPEN_LINES);
+    let mut lines: Vec<Line> = open[left..]
         .iter()
         .map(|work| {
-            let mut head = format!("Running  {} {}", work.kind.as_str(), work.id);
+            let mut head = format!("Open     {} {}", work.kind.as_str(), work.id);
             if let Some(agent) = work.agent_id() {
                 head += &format!(" of agent {agent}");
             }
+            head += ", no end in the record";
             if let Some(since) = work.since {
                 head += &format!(", started {}", calendar.aged(since));
             }
@@ -170,7 +182,7 @@ fn running_lines(running: &[RunningWork], calendar: &Calendar) -> Vec<Line> {
         })
         .collect();
     if left > 0 {
-        let more = format!("Running  {left} more: tract log --running -n 0");
+        let more = format!("Open     {left} more: tract log --running -n 0");
         lines.insert(0, Line::from(more));
     }
     lines
