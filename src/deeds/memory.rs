@@ -562,9 +562,7 @@ fn act(around: &[ReadMessage], (at, nth): (usize, usize), pairs: &Pairs) -> Opti
     let result = pair.and_then(|pair| {
         let parts = around[pair.result.0].message.parts.iter();
         let mut results = parts.filter_map(|part| match part {
-            Part::ToolResult {
-                content, is_error, ..
-            } => Some((content, *is_error)),
+            Part::ToolResult { content, .. } => Some((content, part.has_failed())),
             _ => None,
         });
         results.nth(pair.result.1)
