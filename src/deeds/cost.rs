@@ -30,7 +30,7 @@ use super::{ApiError, At, Deed, Method, Spelled, WrittenTime};
 ///
 /// Every reply that a provider counted is priced once, by the list price of its day. Those are all that sessions,
 /// branches and tags lead to, or those on the path to `rev`. A sub-agent counts with the session that started it, unless
-/// rows are `by` agent. With a subscription, the figures are API-equivalent: what the same work costs by the API.
+/// rows are `by` agent. On the path to `rev` it has no part: what it came to is told apart. With a subscription, the figures are API-equivalent: what the same work costs by the API.
 /// Requests that no reply shows, such as those for summaries and titles, are a row of their own. They are known where
 /// the client gives the sum of its requests. Output of which a stream gives only the sum is in that row, too.
 ///
@@ -130,6 +130,9 @@ pub struct CostAnswer {
     /// Whether other requests are left out of which no reply tells: of their sessions only some replies are meant.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub without_other_requests: bool,
+    /// With `rev`: what sub-agents of its session came to. They are not on the path to it, and in no sum here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sub_agents: Option<CostRow>,
     /// Where no reply of `directory` is meant: the directories that have some in that time, the one with most first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub away: Vec<CostRow>,
@@ -191,6 +194,7 @@ impl Method for CostParams {
             stated: Vec::new(),
             directory: None,
             without_other_requests: false,
+            sub_agents: None,
             away: Vec::new(),
             spending: None,
         };
@@ -217,6 +221,7 @@ impl Method for CostParams {
             directory: found.directory,
             unlisted: UnlistedCount::all(&found.replies, &found.unpriced_others, &prices),
             without_other_requests: found.is_without_others,
+            sub_agents: found.beside,
             away: found.away,
             stated: found.stated.iter().map(Into::into).collect(),
             total: found.total,

@@ -204,6 +204,42 @@ impl Repo {
         billed.done()
     }
 
+    /// The replies of the sub-agents of the session at a commit that are not on the path to it.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn billed_agents_beside(
+        &self,
+        tip: &CommitHash,
+        prices: &Prices,
+    ) -> Result<Vec<BilledReply>> {
+        let on_path = self.commits_on_path(tip)?;
+        let mut replies = self.billed_session(tip, prices)?;
+        replies.retain(|reply| {
+            let is_agents = |session: &RefName| session.above_agent().is_some();
+            let is_agents =
+                reply.started_by.is_some() || reply.session.as_ref().is_some_and(is_agents);
+            is_agents && !on_path.contains(&reply.commit)
+        });
+        Ok(replies)
+    }
+
+    /// The commits on the path to one, itself among them.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn commits_on_path(&self, tip: &CommitHash) -> Result<HashSet<CommitHash>> {
+        let view = self.store.read()?;
+        let mut commits = HashSet::new();
+        each_path(&*view, Some(tip), &mut |path| {
+            commits.extend(path.rows.iter().map(|row| row.hash));
+            Ok(())
+        })?;
+        Ok(commits)
+    }
+
     /// The same with what requests of the session came to that no reply shows.
     ///
     /// # Errors

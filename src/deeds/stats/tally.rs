@@ -28,6 +28,8 @@ pub(super) struct Tally {
     total: Sum,
     rows: BTreeMap<String, Sum>,
     edits: Vec<(Option<Millis>, StatsEdit)>,
+    /// How many replies of sub-agents are on no path that is meant.
+    pub(super) agents_beside: usize,
 }
 
 impl Tally {

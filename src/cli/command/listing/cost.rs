@@ -131,6 +131,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         let what = "without requests that no reply shows, for summaries and titles: nobody says when they were made";
         app.ui.notice(what);
     }
+    if let Some(row) = &found.beside {
+        let cost = cost_of(row.dollars, row.unpriced, row.replies);
+        let replies = plural(row.replies, "reply");
+        app.ui.notice(format!(
+            "without {replies} of sub-agents, {cost}: they are not on this path"
+        ));
+    }
     if !stated.is_empty() {
         let sum = |of: fn(&StatedCost) -> f64| stated.iter().map(of).sum::<f64>();
         let (theirs, listed) = (sum(|it| it.dollars), sum(|it| it.listed));

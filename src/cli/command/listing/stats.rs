@@ -30,6 +30,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     } else {
         rows(&answer, args.by(), app)?;
     }
+    if answer.sub_agent_replies > 0 {
+        let replies = plural(answer.sub_agent_replies as u64, "reply");
+        app.ui.notice(format!(
+            "without {replies} of sub-agents: they are not on this path"
+        ));
+    }
     if answer.left_out > 0 {
         let more = grouped(answer.left_out as u64);
         app.ui.hint(format!("{more} more: -n 0 lists all"));
