@@ -22,9 +22,10 @@ pub use self::list::CostList;
 pub use self::misses::{CacheMiss, CacheMissCause, MissSum};
 pub(super) use self::prices::{price_list, prices};
 pub use self::row::CostRow;
-pub use self::stated::{StatedSessionCost, UnlistedCount};
+pub use self::stated::{ShortOutputFacts, StatedSessionCost, UnlistedCount};
 use super::advice::Exit;
 use super::{ApiError, At, Deed, Method, Spelled, WrittenTime};
+use crate::query::ShortOutputs;
 
 /// Show what the replies of models cost
 ///
@@ -121,6 +122,9 @@ pub struct CostAnswer {
     /// What the list does not have of what the replies were billed for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlisted: Vec<UnlistedCount>,
+    /// What is missing in the recorded output of the replies, and so in their price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short_outputs: Option<ShortOutputFacts>,
     /// What clients say that their sessions cost, where the list says otherwise; told where all replies count.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stated: Vec<StatedSessionCost>,
@@ -191,6 +195,7 @@ impl Method for CostParams {
             misses: Vec::new(),
             causes: Vec::new(),
             unlisted: Vec::new(),
+            short_outputs: None,
             stated: Vec::new(),
             directory: None,
             without_other_requests: false,
@@ -219,6 +224,7 @@ impl Method for CostParams {
         let found = self.table(at, &prices)?;
         Ok(CostAnswer {
             directory: found.directory,
+            short_outputs: ShortOutputs::of(&found.replies).map(Into::into),
             unlisted: UnlistedCount::all(&found.replies, &found.unpriced_others, &prices),
             without_other_requests: found.is_without_others,
             sub_agents: found.beside,

@@ -143,6 +143,9 @@ pub struct StatsRow {
     pub input_tokens: u64,
     /// The output that they counted, in tokens.
     pub output_tokens: u64,
+    /// How many replies were counted for less output than they say: `output_tokens` is at least what they have.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub short_outputs: usize,
 }
 
 /// An edit of a file.
@@ -328,6 +331,7 @@ impl StatsRow {
             sum.last_ms = sum.last_ms.max(row.last_ms);
             sum.input_tokens += row.input_tokens;
             sum.output_tokens += row.output_tokens;
+            sum.short_outputs += row.short_outputs;
         }
         sum
     }

@@ -8,6 +8,7 @@ mod kept;
 mod known;
 mod paths;
 mod reply;
+mod short;
 mod stated;
 mod unpriced;
 
@@ -21,6 +22,7 @@ use self::known::SharedMarks;
 use self::paths::ran_in;
 pub(crate) use self::paths::{NewPath, Paths, each_of, each_path};
 pub use self::reply::BilledReply;
+pub use self::short::ShortOutputs;
 pub use self::stated::{Billing, OtherRequests, OthersOf, StatedCost};
 use self::stated::{CopiedReplies, stated_here, stated_of};
 pub use self::unpriced::{Unlisted, unlisted};
@@ -48,7 +50,7 @@ impl Repo {
         let view = self.store.read()?;
         let mut billed = Billed::of(&*view);
         each_path(&*view, Some(tip), &mut |path| billed.add(&path, prices))?;
-        billed.done()
+        billed.done(prices)
     }
 
     /// All replies that sessions, branches and tags lead to, each once and with its price, and what requests came to that no
@@ -65,7 +67,8 @@ impl Repo {
         if !view.keeps_bills()? {
             each_path(&*view, None, &mut |path| billed.add(&path, prices))?;
             let starters = billed.starters()?;
-            let (replies, copied) = billed.told(&starters);
+            let (mut replies, copied) = billed.told(&starters);
+            mark_outputs(&*view, &mut replies, &stated, prices)?;
             return Ok(Billing::of(
                 replies,
                 stated,
@@ -94,7 +97,8 @@ impl Repo {
         }
         let starters = billed.starters()?;
         let fronts = billed.known.copies.fronts();
-        let (replies, copied) = billed.told(&starters);
+        let (mut replies, copied) = billed.told(&starters);
+        mark_outputs(&*view, &mut replies, &stated, prices)?;
         let billing = Billing::of(replies, stated, &copied, &reader.sums(), prices);
         let read = reader.read(&fronts, &billing.others);
         drop(view);
@@ -158,6 +162,7 @@ impl Repo {
                     detail: details.remove(commit).unwrap_or_default(),
                     dollars: None,
                     paid: None,
+                    short: None,
                     before: None,
                     content: row.appended(),
                     behind: row.commit.parent,
@@ -167,6 +172,7 @@ impl Repo {
             }
             last = Some((*commit, served));
         }
+        short::mark(&*view, &mut replies, prices)?;
         Ok(replies)
     }
 
@@ -201,7 +207,7 @@ impl Repo {
         each_of(&*view, paths, &HashMap::new(), &mut |path| {
             billed.add(&path, prices)
         })?;
-        billed.done()
+        billed.done(prices)
     }
 
     /// The replies of the sub-agents of the session at a commit that are not on the path to it.
@@ -246,10 +252,11 @@ impl Repo {
     ///
     /// The store's.
     pub fn session_billing(&self, tip: &CommitHash, prices: &Prices) -> Result<Billing> {
-        let replies = self.billed_session(tip, prices)?;
+        let mut replies = self.billed_session(tip, prices)?;
         let view = self.store.read()?;
         let session = path::session_of(&*view, tip)?.map(|(name, _)| name);
         let stated = stated_of(&*view, session.as_ref(), &replies)?;
+        forget_outputs(&mut replies, &stated);
         let none = CopiedReplies::new();
         Ok(Billing::of(replies, stated, &none, &HashMap::new(), prices))
     }
@@ -263,6 +270,29 @@ impl Repo {
         let sessions = self.store.read()?.sessions()?.into_iter();
         let titled = sessions.filter_map(|(name, row)| Some((name.to_string(), row.title?)));
         Ok(titled.collect())
+    }
+}
+
+/// Notes whose output was counted for less than they say, but of sessions whose clients say what all requests came to: there,
+/// the rest is among the other requests.
+fn mark_outputs(
+    view: &dyn View,
+    replies: &mut [BilledReply],
+    stated: &[(RefName, StatedUsage)],
+    prices: &Prices,
+) -> Result<()> {
+    short::mark(view, replies, prices)?;
+    forget_outputs(replies, stated);
+    Ok(())
+}
+
+fn forget_outputs(replies: &mut [BilledReply], stated: &[(RefName, StatedUsage)]) {
+    let stated: HashSet<&str> = stated.iter().map(|(name, _)| name.as_str()).collect();
+    for reply in replies {
+        let session = reply.session.as_ref().and_then(RefName::root_session);
+        if session.is_some_and(|session| stated.contains(session)) {
+            reply.short = None;
+        }
     }
 }
 
@@ -318,9 +348,11 @@ impl<'v> Billed<'v> {
         Some(at)
     }
 
-    fn done(self) -> Result<Vec<BilledReply>> {
-        let starters = self.starters()?;
-        Ok(self.told(&starters).0)
+    fn done(self, prices: &Prices) -> Result<Vec<BilledReply>> {
+        let (view, starters) = (self.view, self.starters()?);
+        let mut replies = self.told(&starters).0;
+        short::mark(view, &mut replies, prices)?;
+        Ok(replies)
     }
 
     fn starters(&self) -> Result<Starters> {

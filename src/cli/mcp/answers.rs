@@ -280,6 +280,8 @@ pub struct CostSoFar {
     pub replies: u64,
     /// How many more have no price.
     pub unpriced: u64,
+    /// How many were recorded with less output than their text has: the sum is at least this.
+    pub short_outputs: u64,
 }
 
 /// What `pin` answers.

@@ -696,6 +696,7 @@ pub fn context(status: &StatusAnswer, cost: Option<&CostAnswer>, calendar: &Cale
             dollars: money(cost.total.dollars),
             replies: cost.total.replies,
             unpriced: cost.total.unpriced,
+            short_outputs: cost.total.short_outputs,
         }),
         notes: Vec::new(),
     };
@@ -755,6 +756,13 @@ fn fullness(answer: &Fullness, running: &str) -> String {
         );
         if cost.unpriced > 0 {
             let _ = write!(told, "; {} more have no price", grouped(cost.unpriced));
+        }
+        if cost.short_outputs > 0 {
+            let short = grouped(cost.short_outputs);
+            let _ = write!(
+                told,
+                "; at least, for {short} are recorded with less output than their text has"
+            );
         }
     }
     told

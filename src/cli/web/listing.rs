@@ -152,9 +152,7 @@ fn kept(
             tokens: overview
                 .and_then(|overview| overview.tokens)
                 .map(tract::render::tokens),
-            cost: bill.map(|bill| {
-                crate::cli::drawing::prices::cost_of(bill.dollars, bill.unpriced, bill.replies)
-            }),
+            cost: bill.map(|bill| crate::cli::drawing::prices::cost_of(bill)),
             compactions: about.map_or(0, |about| u64::from(about.compactions)),
             last: about.and_then(|about| about.last),
             parent: above.or(parent).map(|name| name.label()),

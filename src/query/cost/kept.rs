@@ -513,6 +513,7 @@ fn unpacked(bytes: &[u8]) -> Option<PathReplies> {
             dollars: paid.as_ref().map(Paid::total),
             paid,
             before: before.replace(commit),
+            short: None,
             content,
             behind,
         };

@@ -2,6 +2,7 @@
 //!
 //! Deliberately absent: which replies there are.
 
+use super::short::ShortOutputs;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::price::{Paid, Prices, Served};
 use crate::model::{Millis, RefName, Usage, UsageDetail};
@@ -36,6 +37,8 @@ pub struct BilledReply {
     pub dollars: Option<f64>,
     /// The same by what it was for.
     pub paid: Option<Paid>,
+    /// What is missing in its output, where less was counted than it says.
+    pub short: Option<ShortOutputs>,
     /// The one that was counted before it on its path.
     pub before: Option<CommitHash>,
     /// What it says.

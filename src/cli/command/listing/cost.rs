@@ -13,7 +13,9 @@ use tract::repo::Repo;
 
 use crate::cli::drawing::bill::{NOBODY, SessionNames};
 use crate::cli::drawing::listing;
-use crate::cli::drawing::prices::{cost_of, money, period, place, prices, spent, untiered};
+use crate::cli::drawing::prices::{
+    cost_of_row, money, output_of, period, place, prices, spent, untiered,
+};
 use crate::cli::{App, Failure, Result};
 
 pub use tract::deeds::CostParams as Args;
@@ -132,7 +134,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui.notice(what);
     }
     if let Some(row) = &found.beside {
-        let cost = cost_of(row.dollars, row.unpriced, row.replies);
+        let cost = cost_of_row(row);
         let replies = plural(row.replies, "reply");
         app.ui.notice(format!(
             "without {replies} of sub-agents, {cost}: they are not on this path"
@@ -294,6 +296,8 @@ struct Row {
     /// How many replies, messages or requests; none: nobody asks.
     count: Option<u64>,
     usage: Counted,
+    /// How many replies were counted for less output than they say.
+    short_outputs: u64,
     /// What it cost, as it is shown.
     cost: String,
     /// What stands behind that.
@@ -310,7 +314,8 @@ impl Row {
                 _ => Some(row.replies),
             },
             usage: row.counted,
-            cost: cost_of(row.dollars, row.unpriced, row.replies),
+            short_outputs: row.short_outputs,
+            cost: cost_of_row(row),
             more: match (said, &row.title) {
                 (Some(said), _) => row::said(row.call.as_deref(), said, None),
                 (None, Some(title)) => Label::Text.quote(title),
@@ -328,7 +333,7 @@ impl Row {
                 .map_or(Line::new(), |count| grouped(count).into()),
             Label::Tokens.of(rounded(usage.input_tokens)),
             Line::from(format!("{}% cached", share.unwrap_or(0))),
-            Label::Tokens.of(rounded(usage.output_tokens)),
+            Label::Tokens.of(output_of(usage.output_tokens, self.short_outputs)),
             Line::from(self.cost.as_str()),
         ]
     }
