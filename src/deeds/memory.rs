@@ -283,7 +283,7 @@ impl Method for DroppedParams {
         bounds.end(at, &hide, hide, named.unwrap_or_default())?;
         let shown = at.repo.show(&hide, at.encoding()?)?;
         let Operation::Hide(kind) = &shown.row.commit.operation else {
-            return Err(ApiError::params(format!("{} hides nothing", hide.short())));
+            return Err(super::audit::hides_nothing(&hide, named));
         };
         let mut answer = DroppedAnswer {
             commit: Some(hide.to_string()),

@@ -94,11 +94,18 @@ pub fn place(budget: &MoneyBudget) -> Line {
 pub fn spent(budget: &MoneyBudget) -> String {
     let [spent, limit] = [budget.spent_dollars, budget.limit_dollars].map(money);
     let share = (budget.spent_dollars / budget.limit_dollars * 100.0).floor();
-    let more = match budget.unpriced {
+    let unpriced = match budget.unpriced {
         0 => String::new(),
         replies => format!(", and {} without a price", plural(replies, "reply")),
     };
-    format!("{spent} of {limit} ({share}%){more}")
+    let short = match budget.short_outputs {
+        0 => String::new(),
+        replies => format!(
+            ", at least: {} recorded with less output than the text has",
+            plural(replies, "reply")
+        ),
+    };
+    format!("{spent} of {limit} ({share}%){unpriced}{short}")
 }
 
 /// What the list does not have of these replies, each with what is said of it.

@@ -11,7 +11,7 @@ use crate::query::{Bearer, Bill, BillShare, BilledReply};
 /// What all rows come to.
 pub(super) const TOTAL: &str = "total";
 
-const fn is_zero(count: &u64) -> bool {
+pub(super) const fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

@@ -20,7 +20,8 @@ use crate::cli::{App, Exit, Failure, Listing, Result, Template, Ui};
 ///
 /// Columns: hash, the message's number in the context (:12 names it), time, operation, role, this commit's tokens,
 /// the context's tokens, and how the message begins; a tool's result follows its call. On a terminal, lines are cut
-/// to its width, and each day has a line of its own. With less than 100 columns, a
+/// to its width, and each day has a line of its own. The first message has 3 tokens of the context itself, which
+/// commit does not count. With less than 100 columns, a
 /// message that was added says no operation; with less than 80, the context's tokens are left out. In a pipe, lines are whole, previews have at most 80 bytes, and times are absolute. The order is the order
 /// of the commits, whatever their times say.
 ///

@@ -227,18 +227,23 @@ fn watched(repo: &Repo, app: &App) -> Result<Option<Line>> {
 /// `Sessions 1,032 (claude-code 700, codex 332) of 41 directories; the files of 212 are gone: tract branch --gone`.
 fn sessions_line(held: &[HeldSession]) -> Option<Line> {
     let mut tools: BTreeMap<&str, u64> = BTreeMap::new();
-    for (tool, _) in held.iter().filter_map(|session| session.name.as_session()) {
+    let own = held.iter().filter(|session| !session.is_agents);
+    for (tool, _) in own.filter_map(|session| session.name.as_session()) {
         *tools.entry(tool).or_default() += 1;
     }
     let tools = tools
         .iter()
         .map(|(tool, count)| format!("{tool} {}", grouped(*count)));
     let tools: Vec<String> = tools.collect();
+    let agents = held.iter().filter(|session| session.is_agents).count();
     let mut line = format!(
         "Sessions {} ({})",
-        grouped(held.len() as u64),
+        grouped((held.len() - agents) as u64),
         tools.join(", ")
     );
+    if agents > 0 {
+        line += &format!(", {}", plural(agents as u64, "sub-agent"));
+    }
     let directories: BTreeSet<&String> = held.iter().filter_map(|it| it.cwd.as_ref()).collect();
     if directories.len() > 1 {
         line += &format!(" of {} directories", grouped(directories.len() as u64));
@@ -340,11 +345,17 @@ fn token_line(status: &Status) -> Line {
         _ => "",
     };
     let spread = counts::spread(status);
+    // Why it is a range.
+    let why = match status.provider {
+        ProviderSays::Before(_) => ": no reply since the newest hide or edit",
+        _ => "",
+    };
     let Some(budget) = status.budget else {
         let count = match spread {
             Some((low, high)) => format!("{} to {}", grouped(low), grouped(high)),
             None => about.to_owned() + &grouped(total.tokens),
         };
+        let why = spread.map_or("", |_| why);
         // Lists have tract's own count.
         let count = match status.provider.count() {
             Some(_) if total.tokens != status.total.tokens => {
@@ -352,7 +363,7 @@ fn token_line(status: &Status) -> Line {
             }
             _ => count,
         };
-        return format!("Tokens   {count} (no budget set)").into();
+        return format!("Tokens   {count} (no budget set){why}").into();
     };
     if let Some((low, high)) = spread {
         let (few, many) = (percent(low, budget), percent(high, budget));
@@ -364,7 +375,7 @@ fn token_line(status: &Status) -> Line {
         return Line::from("Window   ")
             + label.of(bar(low, budget))
             + format!(
-                " {} to {} of {} ({few} to {many})",
+                " {} to {} of {} ({few} to {many}){why}",
                 rounded(low),
                 rounded(high),
                 rounded(budget)
