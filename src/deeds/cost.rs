@@ -31,7 +31,7 @@ use crate::query::ShortOutputs;
 ///
 /// Every reply that a provider counted is priced once, by the list price of its day. Those are all that sessions,
 /// branches and tags lead to, or those on the path to `rev`. A sub-agent counts with the session that started it, unless
-/// rows are `by` agent. On the path to `rev` it has no part: what it came to is told apart. With a subscription, the figures are API-equivalent: what the same work costs by the API.
+/// rows are `by` agent. It is not on the path to `rev`: there, a note gives its cost. With a subscription, the figures are API-equivalent: what the same work costs by the API.
 /// Requests that no reply shows, such as those for summaries and titles, are a row of their own. They are known where
 /// the client gives the sum of its requests. Output of which a stream gives only the sum is in that row, too.
 ///

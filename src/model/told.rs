@@ -79,7 +79,7 @@ fn failed(code: Option<i64>, text: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// What a result is checked for before it is read whole: without one of these, no text tells an exit code or a failure.
-pub(crate) const FAILURE_MARKS: [&str; 4] = ["xit", "returncode", " failed", "unsupported call: "];
+pub(crate) const FAILURE_MARKS: [&str; 4] = ["xit", "returncode", "failed", "unsupported call: "];
 /// How a client's texts begin that tell that a call failed before anything ran.
 const REFUSALS: [&str; 5] = [
     "exec_command failed for ",

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::reply::BilledReply;
-use super::short::ShortOutputs;
+use super::reply::{BilledReply, ShortOutputs};
 use crate::model::Usage;
 
 /// What some replies come to.

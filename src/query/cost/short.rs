@@ -8,7 +8,7 @@
 //!
 //! Observed: Claude Code 1.0.98 to 2.1.159. Of 870 replies in 15 sessions 303 were counted so, none for more than 26 tokens.
 
-use super::reply::BilledReply;
+use super::reply::{BilledReply, ShortOutputs};
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::model::Encoding;
@@ -19,38 +19,10 @@ use crate::repo::load;
 use crate::store::View;
 
 /// What a first chunk was counted for at most: of a reply with more it is not asked what it says.
-const FIRST_CHUNK: u64 = 64;
+const FIRST_CHUNK: u64 = 32;
 /// What a reply says by our count may be so many times what its provider counted, and as many tokens more.
 const TIMES: u64 = 2;
 const MORE: u64 = 16;
-
-/// What is missing in the counted output of replies, by our own count of what they say.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ShortOutputs {
-    /// How many replies.
-    pub replies: u64,
-    /// The output that is missing, in tokens: an estimate.
-    pub tokens: u64,
-    /// Its list price, in US dollars, as far as the model has one: an estimate.
-    pub dollars: f64,
-}
-
-impl ShortOutputs {
-    /// What is missing in these, where anything is.
-    pub fn of<'r>(replies: impl IntoIterator<Item = &'r BilledReply>) -> Option<Self> {
-        let mut sum = Self::default();
-        let short = replies.into_iter().filter_map(|reply| reply.short.as_ref());
-        short.for_each(|short| sum.plus(short));
-        (sum.replies > 0).then_some(sum)
-    }
-
-    /// Adds what is missing in others.
-    pub fn plus(&mut self, more: &Self) {
-        self.replies += more.replies;
-        self.tokens += more.tokens;
-        self.dollars += more.dollars;
-    }
-}
 
 /// Notes which of these replies say more than their output was counted for.
 pub(super) fn mark(view: &dyn View, replies: &mut [BilledReply], prices: &Prices) -> Result<()> {

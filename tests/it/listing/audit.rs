@@ -174,8 +174,18 @@ fn session(sandbox: &Sandbox) {
 #[test]
 fn who_names_a_branch_learns_how_its_last_compaction_is_audited() {
     let sandbox = Sandbox::with_messages(&[("user", "One."), ("assistant", "Two.")]);
-    insta::assert_snapshot!(sandbox.tract(&["audit", "main"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["audit", "HEAD"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["audit", "main"]), @r"
+    exit code: 2
+    --- stderr
+    error: main is the commit 98b73d7, which hides nothing itself
+    hint: tract audit --within main is of the newest compaction, truncation or clear there
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["audit", "HEAD"]), @r"
+    exit code: 2
+    --- stderr
+    error: HEAD is the commit 98b73d7, which hides nothing itself
+    hint: tract audit is of the newest compaction, truncation or clear on this branch
+    ");
 }
 
 #[test]

@@ -198,10 +198,17 @@ fn a_sub_agent_counts_with_who_started_it_or_is_a_row() {
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     // What is not on a path is not in its sum, and is told.
-    assert_snapshot!(sandbox.tract(&["cost", "main"]), @"");
+    assert_snapshot!(sandbox.tract(&["cost", "claude-code-5e551011"]), @r"
+                           replies  input              output   cost
+    claude-code/5e551011…        4   400k  90% cached      2k  $0.47
+    total                        4   400k  90% cached      2k  $0.47
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    note: without 4 replies of sub-agents, $0.47: they are not on this path
+    ");
     let answer = sandbox.tract_with(
         &["api"],
-        "{\"id\":1,\"method\":\"cost\",\"params\":{\"rev\":\"main\"}}\n",
+        "{\"id\":1,\"method\":\"cost\",\"params\":{\"rev\":\"claude-code-5e551011\"}}\n",
     );
     let line = answer.lines().find(|line| line.starts_with('{'));
     let answer: Value = serde_json::from_str(line.expect("an answer")).expect("JSON");
@@ -209,7 +216,7 @@ fn a_sub_agent_counts_with_who_started_it_or_is_a_row() {
     assert_eq!(replies, [Some(4), Some(4)], "{answer}");
     assert!(
         sandbox
-            .tract(&["stats", "main"])
+            .tract(&["stats", "claude-code-5e551011"])
             .contains("note: without 4 replies of sub-agents: they are not on this path")
     );
     assert!(!sandbox.tract(&["stats"]).contains("sub-agents"));
@@ -1116,8 +1123,22 @@ fn output_that_is_less_than_its_text_is_no_price_that_is_known() {
     });
     sandbox.write("session.jsonl", lines.collect::<String>());
     sandbox.ok(&["import", "session.jsonl"]);
-    assert_snapshot!(sandbox.tract(&["cost"]), @"");
-    assert_snapshot!(sandbox.tract(&["stats"]), @"");
+    assert_snapshot!(sandbox.tract(&["cost"]), @r"
+                           replies  input             output            cost
+    claude-code/5e551011…        3     3k  0% cached    ≥466  $0.03 and more
+    total                        3     3k  0% cached    ≥466  $0.03 and more
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    note: 1 reply recorded with less output than the text has, and priced so; by tract's count about 442 tokens, $0.01 more
+    ");
+    assert_snapshot!(sandbox.tract(&["stats"]), @r"
+                           at work  prompts  replies  calls  failed  edits  input  output
+    claude-code/5e551011…       2m        -        3      -       -      -     3k    ≥466
+    total                       2m        -        3      -       -      -     3k    ≥466
+    --- stderr
+    note: models 2m, tools -, you -; pauses are left out
+    note: 1 reply recorded with less output than the text has
+    ");
     assert!(
         sandbox
             .ok(&["status", "-v"])

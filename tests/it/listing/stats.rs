@@ -393,7 +393,11 @@ fn a_call_fails_by_what_its_client_says_of_it() {
         "import",
         "rollout-2026-03-14T10-00-00-01a0a017-0000-7000-8000-00000000000b.jsonl",
     ]);
-    insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "tool"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "tool"]), @r"
+    calls  failed       interrupted  prompts  sessions
+        4       3  75%            -        1         1  exec_command
+        4       3  75%            -        1         1  total
+    ");
 }
 
 /// Codex puts the result of a review into the session that asked for it, as a reply. The reviewer's model wrote it.
