@@ -204,7 +204,8 @@ pub fn list(is_everywhere: bool, limit: usize, app: &mut App) -> Result<()> {
     for row in &mut rows {
         row[3] = without_nouns(&row[3]);
     }
-    let heads = ["ID", "AGE", "TOOL", "MESSAGES", "HERE", "ABOUT", "FILE"];
+    let when = if app.calendar().ages { "AGE" } else { "WHEN" };
+    let heads = ["ID", when, "TOOL", "MESSAGES", "HERE", "ABOUT", "FILE"];
     rows.insert(0, heads.map(str::to_owned));
     let widths = [0, 1, 2, 3, 4].map(|at| columns::widest(rows.iter().map(|row| &row[at])));
     for (number, [id, age, tool, size, here, title, file]) in rows.iter().enumerate() {

@@ -107,14 +107,18 @@ impl Method for AuditParams {
         };
         let commit = at.repo.commit_at(&hide)?;
         let Operation::Hide(kind) = &commit.operation else {
-            let fault = ApiError::params(format!("{} hides nothing", hide.short()));
+            let fault = hides_nothing(&hide, self.rev.as_deref());
             // Who names a branch means what was hidden there.
             let tip = |name| at.repo.head(&On::Branch(name)).ok()?.commit();
             let is_branch = |rev: &&str| RefName::branch(rev).ok().and_then(tip).is_some();
             let named = self.rev.as_deref().filter(is_branch);
-            return Err(fault.with_hint(match named {
-                Some(rev) => format!("`tract audit --within {}`", shell_word(rev)),
-                None => "`tract log --op hide` lists what hides".to_owned(),
+            let newest = "is of the newest compaction, truncation or clear";
+            return Err(fault.with_hint(match (named, self.rev.as_deref()) {
+                (Some(rev), _) => {
+                    format!("`tract audit --within {}` {newest} there", shell_word(rev))
+                }
+                (None, Some("HEAD" | "@")) => format!("`tract audit` {newest} on this branch"),
+                _ => "`tract log --op hide` lists what hides".to_owned(),
             }));
         };
         let tip = at.resolve(self.within.as_deref())?;
@@ -134,6 +138,17 @@ impl Method for AuditParams {
 impl Deed for AuditParams {
     const PLACES: &'static [&'static str] = &["rev"];
     const REVISIONS: &'static [&'static str] = &["rev", "within"];
+}
+
+/// That a commit hides nothing: it is looked at alone, not what came before it.
+pub(super) fn hides_nothing(commit: &CommitHash, rev: Option<&str>) -> ApiError {
+    let hash = commit.short().to_string();
+    ApiError::params(match rev {
+        Some(rev) if !hash.starts_with(rev) && !commit.to_string().starts_with(rev) => {
+            format!("{rev} is the commit {hash}, which hides nothing itself")
+        }
+        _ => format!("{hash} hides nothing"),
+    })
 }
 
 fn tally(audit: &Audit, class: FactClass) -> AuditClass {

@@ -22,15 +22,16 @@ pub use self::list::CostList;
 pub use self::misses::{CacheMiss, CacheMissCause, MissSum};
 pub(super) use self::prices::{price_list, prices};
 pub use self::row::CostRow;
-pub use self::stated::{StatedSessionCost, UnlistedCount};
+pub use self::stated::{ShortOutputFacts, StatedSessionCost, UnlistedCount};
 use super::advice::Exit;
 use super::{ApiError, At, Deed, Method, Spelled, WrittenTime};
+use crate::query::ShortOutputs;
 
 /// Show what the replies of models cost
 ///
 /// Every reply that a provider counted is priced once, by the list price of its day. Those are all that sessions,
 /// branches and tags lead to, or those on the path to `rev`. A sub-agent counts with the session that started it, unless
-/// rows are `by` agent. With a subscription, the figures are API-equivalent: what the same work costs by the API.
+/// rows are `by` agent. It is not on the path to `rev`: there, a note gives its cost. With a subscription, the figures are API-equivalent: what the same work costs by the API.
 /// Requests that no reply shows, such as those for summaries and titles, are a row of their own. They are known where
 /// the client gives the sum of its requests. Output of which a stream gives only the sum is in that row, too.
 ///
@@ -121,6 +122,9 @@ pub struct CostAnswer {
     /// What the list does not have of what the replies were billed for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlisted: Vec<UnlistedCount>,
+    /// What is missing in the recorded output of the replies, and so in their price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short_outputs: Option<ShortOutputFacts>,
     /// What clients say that their sessions cost, where the list says otherwise; told where all replies count.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stated: Vec<StatedSessionCost>,
@@ -130,6 +134,9 @@ pub struct CostAnswer {
     /// Whether other requests are left out of which no reply tells: of their sessions only some replies are meant.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub without_other_requests: bool,
+    /// With `rev`: what sub-agents of its session came to. They are not on the path to it, and in no sum here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sub_agents: Option<CostRow>,
     /// Where no reply of `directory` is meant: the directories that have some in that time, the one with most first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub away: Vec<CostRow>,
@@ -188,9 +195,11 @@ impl Method for CostParams {
             misses: Vec::new(),
             causes: Vec::new(),
             unlisted: Vec::new(),
+            short_outputs: None,
             stated: Vec::new(),
             directory: None,
             without_other_requests: false,
+            sub_agents: None,
             away: Vec::new(),
             spending: None,
         };
@@ -215,8 +224,10 @@ impl Method for CostParams {
         let found = self.table(at, &prices)?;
         Ok(CostAnswer {
             directory: found.directory,
+            short_outputs: ShortOutputs::of(&found.replies).map(Into::into),
             unlisted: UnlistedCount::all(&found.replies, &found.unpriced_others, &prices),
             without_other_requests: found.is_without_others,
+            sub_agents: found.beside,
             away: found.away,
             stated: found.stated.iter().map(Into::into).collect(),
             total: found.total,

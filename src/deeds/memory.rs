@@ -283,7 +283,7 @@ impl Method for DroppedParams {
         bounds.end(at, &hide, hide, named.unwrap_or_default())?;
         let shown = at.repo.show(&hide, at.encoding()?)?;
         let Operation::Hide(kind) = &shown.row.commit.operation else {
-            return Err(ApiError::params(format!("{} hides nothing", hide.short())));
+            return Err(super::audit::hides_nothing(&hide, named));
         };
         let mut answer = DroppedAnswer {
             commit: Some(hide.to_string()),
@@ -562,9 +562,7 @@ fn act(around: &[ReadMessage], (at, nth): (usize, usize), pairs: &Pairs) -> Opti
     let result = pair.and_then(|pair| {
         let parts = around[pair.result.0].message.parts.iter();
         let mut results = parts.filter_map(|part| match part {
-            Part::ToolResult {
-                content, is_error, ..
-            } => Some((content, *is_error)),
+            Part::ToolResult { content, .. } => Some((content, part.has_failed())),
             _ => None,
         });
         results.nth(pair.result.1)

@@ -38,6 +38,7 @@ mod export;
 mod facts;
 mod files;
 mod guard;
+mod here;
 mod hooks;
 mod import;
 mod json;

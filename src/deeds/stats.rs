@@ -3,18 +3,16 @@
 mod key;
 mod tally;
 
-use std::collections::HashMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::key::Keys;
 pub use self::key::StatsBy;
 use self::tally::Tally;
+use super::here::Here;
 use super::provenance::called_edits;
 use super::{ApiError, At, Deed, Method, Spelled, WrittenTime};
 use crate::hash::CommitHash;
-use crate::ingest::project_of;
 use crate::model::Millis;
 use crate::model::price::Prices;
 use crate::query::ActivityRow;
@@ -85,9 +83,17 @@ pub struct StatsAnswer {
     pub edits: Vec<StatsEdit>,
     /// How many rows or edits `limit` leaves out.
     pub left_out: usize,
+    /// With revisions: how many replies of sub-agents of their sessions were counted by a provider and are not in the sums, for
+    /// they are on none of the paths.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub sub_agent_replies: usize,
     /// The directory of which it is alone, where each has a HEAD of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
+}
+
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What was done in some sessions, at some time, or with a tool or a file.
@@ -137,6 +143,9 @@ pub struct StatsRow {
     pub input_tokens: u64,
     /// The output that they counted, in tokens.
     pub output_tokens: u64,
+    /// How many replies were counted for less output than they say: `output_tokens` is at least what they have.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub short_outputs: usize,
 }
 
 /// An edit of a file.
@@ -197,32 +206,27 @@ impl StatsParams {
             since.is_none_or(|since| time.is_some_and(|time| time >= since))
                 && until.is_none_or(|until| time.is_some_and(|time| time <= until))
         };
-        let project = self.directory(at).map(project_of);
-        let mut here: HashMap<String, bool> = HashMap::new();
-        let mut is_here = |directory: Option<&String>| match (&project, directory) {
-            (None, _) => true,
-            (Some(_), None) => false,
-            (Some(project), Some(directory)) => match here.get(directory) {
-                Some(known) => *known,
-                None => {
-                    let is_here = project_of(directory) == *project;
-                    here.insert(directory.clone(), is_here);
-                    is_here
-                }
-            },
+        let here = Here::of(at, self.directory(at))?;
+        let is_here = |commit: &CommitHash, directory: Option<&String>| {
+            let has = |here: &Here| here.has(commit, directory);
+            here.as_ref().is_none_or(has)
         };
         let mut tally = Tally::default();
         at.repo
             .each_activity(tip, &called_edits, &mut |row: ActivityRow| {
-                if is_meant(row.time) && is_here(row.directory.as_ref()) {
+                if is_meant(row.time) && is_here(&row.commit, row.directory.as_ref()) {
                     tally.take(&row, keys, self.edits);
                 }
                 Ok(())
             })?;
         for reply in at.repo.billed(tip, &Prices::none())? {
-            if is_meant(reply.time) && is_here(reply.directory.as_ref()) {
+            if is_meant(reply.time) && is_here(&reply.commit, reply.directory.as_ref()) {
                 tally.take_reply(&reply, keys);
             }
+        }
+        if let Some(tip) = tip {
+            let agents = at.repo.billed_agents_beside(tip, &Prices::none())?;
+            tally.agents_beside = agents.iter().filter(|it| is_meant(it.time)).count();
         }
         Ok(tally)
     }
@@ -261,7 +265,9 @@ impl Method for StatsParams {
             several if self.by.is_none() && !self.edits => {
                 // Each is a row, and what two of them share counts in both.
                 for (rev, tip) in self.revs.iter().zip(several) {
-                    let mut row = self.read(at, Some(tip), &mut keys)?.total();
+                    let mut tally = self.read(at, Some(tip), &mut keys)?;
+                    answer.sub_agent_replies += tally.agents_beside;
+                    let mut row = tally.total();
                     row.name.clone_from(rev);
                     answer.rows.push(row);
                 }
@@ -273,6 +279,7 @@ impl Method for StatsParams {
                 return Err(ApiError::params(what));
             }
         };
+        answer.sub_agent_replies = tally.agents_beside;
         answer.total = tally.total();
         if self.edits {
             let limit = self.limit.unwrap_or(EDITS);
@@ -324,6 +331,7 @@ impl StatsRow {
             sum.last_ms = sum.last_ms.max(row.last_ms);
             sum.input_tokens += row.input_tokens;
             sum.output_tokens += row.output_tokens;
+            sum.short_outputs += row.short_outputs;
         }
         sum
     }

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::retention::{Expire, Retention};
 use crate::model::{Millis, RefName};
+use crate::repo::starters::Starters;
 use crate::repo::{Repo, load};
 use crate::store::View;
 use crate::upkeep::erase::ERASED;
@@ -24,6 +25,8 @@ pub struct HeldSession {
     pub cwd: Option<String>,
     /// Whether every file that it came from has gone from where it was.
     pub is_gone: bool,
+    /// Whether an agent of another session did it.
+    pub is_agents: bool,
 }
 
 /// The sessions that came in from files, by name. Looks whether each file is there; one that cannot be looked
@@ -42,8 +45,10 @@ pub fn held(repo: &Repo) -> Result<Vec<HeldSession>> {
     let known = view.sessions()?.into_iter();
     let mut known: BTreeMap<RefName, Option<String>> =
         known.map(|(name, row)| (name, row.cwd)).collect();
-    let row = |(name, is_gone)| HeldSession {
+    let starters = Starters::of(&*view)?;
+    let row = |(name, is_gone): (RefName, bool)| HeldSession {
         cwd: known.remove(&name).flatten(),
+        is_agents: name.above_agent().is_some() || starters.first(&name).is_some(),
         name,
         is_gone,
     };

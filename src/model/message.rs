@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::hash::{ContentHash, as_text};
+use crate::model::told::{exit_code, tells_failure};
 use crate::model::word::word;
 use crate::model::{Sealable, base64};
 
@@ -447,6 +448,31 @@ impl Part {
                 content,
                 is_error,
             } => Some((call, content, *is_error)),
+            _ => None,
+        }
+    }
+
+    /// Whether it is what a tool gave back that says that its call failed. This is the one answer to that question, for all
+    /// formats: by the tool's flag, by an exit code other than 0, or in the words of a client that refused the call.
+    pub fn has_failed(&self) -> bool {
+        match self {
+            Self::ToolResult {
+                content, is_error, ..
+            } => {
+                let mut texts = content.iter().filter_map(Self::as_text);
+                *is_error || texts.any(tells_failure)
+            }
+            _ => false,
+        }
+    }
+
+    /// The exit code that it tells, if it is what a tool gave back.
+    pub fn exit_code(&self) -> Option<i64> {
+        match self {
+            Self::ToolResult { content, .. } => {
+                let mut texts = content.iter().filter_map(Self::as_text);
+                texts.find_map(exit_code)
+            }
             _ => None,
         }
     }

@@ -67,12 +67,13 @@ pub use span::Span;
 pub use summed::{LargestEntry, Standouts, Summed, Written};
 pub use time::Millis;
 pub use tokens::{Encoding, TokenCount};
+pub(crate) use told::FAILURE_MARKS;
 pub use told::{bare, told};
 pub use tombstone::{PURGED, is_tombstone, tombstone};
 pub use total::Total;
 pub use usage::Usage;
 pub use usage_detail::{Iteration, StatedUsage, UsageDetail, UsageRecord};
 pub use user_text::{
-    DONE_ELSEWHERE, as_title, own_words, reads_as_queued, reads_as_typed, typed_command,
+    DONE_ELSEWHERE, NO_REPLY, as_title, own_words, reads_as_queued, reads_as_typed, typed_command,
 };
 pub use uses::{ToolUse, ToolUses};

@@ -13,6 +13,9 @@ use crate::model::{Message, Part, Role};
 /// result, put in by the client.
 pub const DONE_ELSEWHERE: &str = "<user_action>";
 
+/// What Claude Code puts in as the model's reply where it asked for none: no model wrote it, and it is sent.
+pub const NO_REPLY: &str = "No response requested.";
+
 /// How texts begin that are a client's to their end.
 ///
 /// # Source

@@ -12,7 +12,10 @@ use crate::error::{Error, Result};
 use crate::formats::Format;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::pairs::{Links, Pairs};
-use crate::model::{DONE_ELSEWHERE, Encoding, Message, Millis, Part, RefName, Role, ToolUses};
+use crate::model::{
+    DONE_ELSEWHERE, Encoding, FAILURE_MARKS, Message, Millis, NO_REPLY, Part, RefName, Role,
+    ToolUses,
+};
 use crate::query::file_edits::{CalledEdit, EditOutcome, EditsOfCall};
 use crate::repo::copies::{Copies, as_kept};
 use crate::repo::kept::{message_in, request_of};
@@ -78,7 +81,8 @@ pub struct ActivityRow {
     pub time: Option<Millis>,
     /// Who speaks.
     pub role: Role,
-    /// Whether a model wrote it: the result of a review is put in by its client, for another session's model wrote it.
+    /// Whether a model wrote it: the result of a review is put in by its client, for another session's model wrote it, and so
+    /// is what a client puts in place of a reply.
     pub is_reply: bool,
     /// Whether the user typed it: a sub-agent's task is nobody's prompt.
     pub is_prompt: bool,
@@ -432,7 +436,7 @@ fn told(
                 directory: path.directory.cloned(),
                 time,
                 role: said.role,
-                is_reply: said.role == Role::Assistant && !is_result,
+                is_reply: said.role == Role::Assistant && !is_result && said.preview != NO_REPLY,
                 is_prompt: is_prompt && !whose.is_agents,
                 prompt,
                 calls: calls.collect(),
@@ -529,15 +533,13 @@ fn outcomes(
     for some in answering.chunks(BODIES) {
         view.each_body(some, &mut |at, body| {
             // Within a text the marks have a backslash before them.
-            if !body.contains(IS_ERROR) {
+            if !body.contains(IS_ERROR) && !FAILURE_MARKS.iter().any(|mark| body.contains(mark)) {
                 return Ok(());
             }
             let message = Message::from_canonical(body)?;
-            let results = message.parts.iter().filter_map(|part| match part {
-                Part::ToolResult { is_error, .. } => Some(*is_error),
-                _ => None,
-            });
-            let errors = results.enumerate().filter(|(_, is_error)| *is_error);
+            let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
+            let results = message.parts.iter().filter(is_result);
+            let errors = results.enumerate().filter(|(_, part)| part.has_failed());
             failed.insert(some[at], errors.map(|(nth, _)| nth).collect());
             Ok(())
         })?;

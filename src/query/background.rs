@@ -31,9 +31,17 @@ pub struct RunningWork {
     pub entry: EntryId,
     /// When that was.
     pub since: Option<Millis>,
+    /// When the call for it was made: its end may be recorded before the result that names it.
+    pub called: Option<Millis>,
     /// The session of the sub-agent that started it, if one did.
     pub agent: Option<RefName>,
+    /// The time of the newest message of the session, and of those of its agents that were looked at.
+    pub last_record: Option<Millis>,
 }
+
+/// A session whose newest message is older than this says nothing of what runs. No client ends what it started in a record
+/// once it is gone, and few live on in silence for a day.
+const SILENT_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// One of these words is in each message that tells of a start, or in the call for it.
 const WORDS: &str = "background backgrounded session shellid agentid resumedagentid monitor";
@@ -69,6 +77,7 @@ impl Repo {
             return Ok(Vec::new());
         };
         let agents = agents(&*view, &session)?;
+        let last_record = newest(&*view, &session, &agents)?;
         drop(view);
         let mut running = self.running_on(tip, &session, None)?;
         let mut of_agents = Vec::new();
@@ -84,10 +93,13 @@ impl Repo {
             let ended = ended(&*view, &session)?;
             of_agents.retain(|work| {
                 let agent = work.agent_id().unwrap_or_default();
-                !is_over(&ended, agent, work.since) && !is_over(&ended, &work.id, work.since)
+                !is_over(&ended, agent, work) && !is_over(&ended, &work.id, work)
             });
             of_agents.sort_by_key(|work| work.since);
             running.extend(of_agents);
+        }
+        for work in &mut running {
+            work.last_record = last_record;
         }
         Ok(running)
     }
@@ -117,7 +129,7 @@ impl Repo {
             for agent in agents.filter_map(|work| named_as(session, &work.id)) {
                 ended.extend(self::ended(&*view, &agent)?);
             }
-            running.retain(|work| !is_over(&ended, &work.id, work.since));
+            running.retain(|work| !is_over(&ended, &work.id, work));
         }
         drop(view);
         if is_whole && end - from >= KEPT_EACH {
@@ -145,22 +157,43 @@ fn timed(
     open: Vec<OpenWork<Place>>,
     agent: Option<&RefName>,
 ) -> Result<Vec<RunningWork>> {
-    let commits: Vec<CommitHash> = open.iter().map(|work| work.at.entry.commit).collect();
-    let rows = view.commits(&commits)?.into_iter();
-    let running = open.into_iter().zip(rows).map(|(work, row)| RunningWork {
+    let times = |place: fn(&OpenWork<Place>) -> Place| -> Result<Vec<Option<Millis>>> {
+        let commits: Vec<CommitHash> = open.iter().map(|it| place(it).entry.commit).collect();
+        let rows = view.commits(&commits)?.into_iter();
+        Ok(rows.map(|row| row?.commit.time).collect())
+    };
+    let (called, since) = (times(|it| it.called)?, times(|it| it.at)?);
+    let times = called.into_iter().zip(since);
+    let running = open.into_iter().zip(times);
+    let running = running.map(|(work, (called, since))| RunningWork {
         id: work.id,
         kind: work.kind,
         what: work.what,
         entry: work.at.entry,
-        since: row.and_then(|row| row.commit.time),
+        since,
+        called,
         agent: agent.cloned(),
+        last_record: None,
     });
     Ok(running.collect())
 }
 
-/// Whether records say that work with this id has ended since it was started.
-fn is_over(ended: &EndedWork, id: &str, since: Option<Millis>) -> bool {
-    match (ended.get(id), since) {
+/// The time of the newest message of a session and of these agents of it.
+fn newest(
+    view: &dyn View,
+    session: &RefName,
+    agents: &[(RefName, CommitHash)],
+) -> Result<Option<Millis>> {
+    let own = load::tip(view, session)?.into_iter();
+    let tips: Vec<CommitHash> = own.chain(agents.iter().map(|(_, tip)| *tip)).collect();
+    let rows = view.commits(&tips)?.into_iter().flatten();
+    Ok(rows.filter_map(|row| row.commit.time).max())
+}
+
+/// Whether records say that what goes by this id has ended since the call for this work was made. A short process has ended
+/// before the result that names it is written.
+fn is_over(ended: &EndedWork, id: &str, work: &RunningWork) -> bool {
+    match (ended.get(id), work.called.or(work.since)) {
         (None, _) => false,
         (Some(Some(end)), Some(since)) => *end >= since,
         (Some(_), _) => true,
@@ -201,6 +234,12 @@ fn agents(view: &dyn View, session: &RefName) -> Result<Vec<(RefName, CommitHash
 }
 
 impl RunningWork {
+    /// Whether the session has been silent so long by `now` that nothing tells whether the work still runs.
+    pub fn is_stale(&self, now: Millis) -> bool {
+        let silent = |last: Millis| now.0.saturating_sub(last.0) > SILENT_MS;
+        self.last_record.is_some_and(silent)
+    }
+
     /// What the client calls the agent that started it, if one did.
     pub fn agent_id(&self) -> Option<&str> {
         let last = last(self.agent.as_ref()?);

@@ -8,6 +8,7 @@ mod kept;
 mod known;
 mod paths;
 mod reply;
+mod short;
 mod stated;
 mod unpriced;
 
@@ -20,7 +21,7 @@ pub(crate) use self::known::KnownReplies;
 use self::known::SharedMarks;
 use self::paths::ran_in;
 pub(crate) use self::paths::{NewPath, Paths, each_of, each_path};
-pub use self::reply::BilledReply;
+pub use self::reply::{BilledReply, ShortOutputs};
 pub use self::stated::{Billing, OtherRequests, OthersOf, StatedCost};
 use self::stated::{CopiedReplies, stated_here, stated_of};
 pub use self::unpriced::{Unlisted, unlisted};
@@ -48,7 +49,7 @@ impl Repo {
         let view = self.store.read()?;
         let mut billed = Billed::of(&*view);
         each_path(&*view, Some(tip), &mut |path| billed.add(&path, prices))?;
-        billed.done()
+        billed.done(prices)
     }
 
     /// All replies that sessions, branches and tags lead to, each once and with its price, and what requests came to that no
@@ -65,7 +66,8 @@ impl Repo {
         if !view.keeps_bills()? {
             each_path(&*view, None, &mut |path| billed.add(&path, prices))?;
             let starters = billed.starters()?;
-            let (replies, copied) = billed.told(&starters);
+            let (mut replies, copied) = billed.told(&starters);
+            mark_outputs(&*view, &mut replies, &stated, prices)?;
             return Ok(Billing::of(
                 replies,
                 stated,
@@ -94,7 +96,8 @@ impl Repo {
         }
         let starters = billed.starters()?;
         let fronts = billed.known.copies.fronts();
-        let (replies, copied) = billed.told(&starters);
+        let (mut replies, copied) = billed.told(&starters);
+        mark_outputs(&*view, &mut replies, &stated, prices)?;
         let billing = Billing::of(replies, stated, &copied, &reader.sums(), prices);
         let read = reader.read(&fronts, &billing.others);
         drop(view);
@@ -158,6 +161,7 @@ impl Repo {
                     detail: details.remove(commit).unwrap_or_default(),
                     dollars: None,
                     paid: None,
+                    short: None,
                     before: None,
                     content: row.appended(),
                     behind: row.commit.parent,
@@ -167,6 +171,7 @@ impl Repo {
             }
             last = Some((*commit, served));
         }
+        short::mark(&*view, &mut replies, prices)?;
         Ok(replies)
     }
 
@@ -201,7 +206,43 @@ impl Repo {
         each_of(&*view, paths, &HashMap::new(), &mut |path| {
             billed.add(&path, prices)
         })?;
-        billed.done()
+        billed.done(prices)
+    }
+
+    /// The replies of the sub-agents of the session at a commit that are not on the path to it.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn billed_agents_beside(
+        &self,
+        tip: &CommitHash,
+        prices: &Prices,
+    ) -> Result<Vec<BilledReply>> {
+        let on_path = self.commits_on_path(tip)?;
+        let mut replies = self.billed_session(tip, prices)?;
+        replies.retain(|reply| {
+            let is_agents = |session: &RefName| session.above_agent().is_some();
+            let is_agents =
+                reply.started_by.is_some() || reply.session.as_ref().is_some_and(is_agents);
+            is_agents && !on_path.contains(&reply.commit)
+        });
+        Ok(replies)
+    }
+
+    /// The commits on the path to one, itself among them.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn commits_on_path(&self, tip: &CommitHash) -> Result<HashSet<CommitHash>> {
+        let view = self.store.read()?;
+        let mut commits = HashSet::new();
+        each_path(&*view, Some(tip), &mut |path| {
+            commits.extend(path.rows.iter().map(|row| row.hash));
+            Ok(())
+        })?;
+        Ok(commits)
     }
 
     /// The same with what requests of the session came to that no reply shows.
@@ -210,10 +251,11 @@ impl Repo {
     ///
     /// The store's.
     pub fn session_billing(&self, tip: &CommitHash, prices: &Prices) -> Result<Billing> {
-        let replies = self.billed_session(tip, prices)?;
+        let mut replies = self.billed_session(tip, prices)?;
         let view = self.store.read()?;
         let session = path::session_of(&*view, tip)?.map(|(name, _)| name);
         let stated = stated_of(&*view, session.as_ref(), &replies)?;
+        forget_outputs(&mut replies, &stated);
         let none = CopiedReplies::new();
         Ok(Billing::of(replies, stated, &none, &HashMap::new(), prices))
     }
@@ -227,6 +269,29 @@ impl Repo {
         let sessions = self.store.read()?.sessions()?.into_iter();
         let titled = sessions.filter_map(|(name, row)| Some((name.to_string(), row.title?)));
         Ok(titled.collect())
+    }
+}
+
+/// Notes whose output was counted for less than they say, but of sessions whose clients say what all requests came to: there,
+/// the rest is among the other requests.
+fn mark_outputs(
+    view: &dyn View,
+    replies: &mut [BilledReply],
+    stated: &[(RefName, StatedUsage)],
+    prices: &Prices,
+) -> Result<()> {
+    short::mark(view, replies, prices)?;
+    forget_outputs(replies, stated);
+    Ok(())
+}
+
+fn forget_outputs(replies: &mut [BilledReply], stated: &[(RefName, StatedUsage)]) {
+    let stated: HashSet<&str> = stated.iter().map(|(name, _)| name.as_str()).collect();
+    for reply in replies {
+        let session = reply.session.as_ref().and_then(RefName::root_session);
+        if session.is_some_and(|session| stated.contains(session)) {
+            reply.short = None;
+        }
     }
 }
 
@@ -282,9 +347,11 @@ impl<'v> Billed<'v> {
         Some(at)
     }
 
-    fn done(self) -> Result<Vec<BilledReply>> {
-        let starters = self.starters()?;
-        Ok(self.told(&starters).0)
+    fn done(self, prices: &Prices) -> Result<Vec<BilledReply>> {
+        let (view, starters) = (self.view, self.starters()?);
+        let mut replies = self.told(&starters).0;
+        short::mark(view, &mut replies, prices)?;
+        Ok(replies)
     }
 
     fn starters(&self) -> Result<Starters> {

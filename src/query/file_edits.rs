@@ -351,9 +351,9 @@ impl Search<'_> {
             return Ok(EditOutcome::Unanswered);
         };
         let message = load::content(self.view, answer)?;
-        let failed = message.parts.iter().any(
-            |part| matches!(part, Part::ToolResult { call: of, is_error: true, .. } if of == call),
-        );
+        let failed = message.parts.iter().any(|part| {
+            matches!(part, Part::ToolResult { call: of, .. } if of == call) && part.has_failed()
+        });
         Ok(if failed {
             EditOutcome::Failed
         } else {

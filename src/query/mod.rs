@@ -33,7 +33,7 @@ pub use blame::derived::{DerivedLine, LineSource};
 pub use blame::{BlameRow, BlameStep, PromptBefore};
 pub use cold::{CacheUse, ChangedPrefix, Payback};
 pub use cost::{
-    Bill, BilledReply, Billing, OtherRequests, OthersOf, StatedCost, Unlisted, bills,
+    Bill, BilledReply, Billing, OtherRequests, OthersOf, ShortOutputs, StatedCost, Unlisted, bills,
     bills_by_model, missed, unlisted,
 };
 pub use file_edits::{

@@ -35,10 +35,8 @@ pub fn brief(part: &Part, call_cols: Option<usize>) -> Vec<Cow<'_, str>> {
         Part::ToolCall {
             name, arguments, ..
         } => vec![summary(name, arguments, call_cols).into()],
-        Part::ToolResult {
-            content, is_error, ..
-        } => {
-            let failed = is_error.then(|| "(failed)".into());
+        Part::ToolResult { content, .. } => {
+            let failed = part.has_failed().then(|| "(failed)".into());
             let said = content.iter().flat_map(|part| brief(part, call_cols));
             failed.into_iter().chain(said).collect()
         }

@@ -58,12 +58,8 @@ impl Tree {
                 };
                 self.called(event, called, trail);
             }
-            Happening::Block(Part::ToolResult {
-                call,
-                content,
-                is_error,
-            }) => {
-                self.answer(event, call, content, Ending::of(*is_error), trail);
+            Happening::Block(part @ Part::ToolResult { call, content, .. }) => {
+                self.answer(event, call, content, Ending::of(part.has_failed()), trail);
             }
             Happening::Answer {
                 call,

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use tract::deeds::MoneyBudget;
+use tract::deeds::{CostRow, MoneyBudget};
 use tract::model::price::{LIST, Prices};
 use tract::model::{Millis, Usage};
-use tract::query::{BilledReply, Unlisted, unlisted};
-use tract::render::{Label, Line, grouped, plural};
+use tract::query::{Bill, BillShare, BilledReply, ShortOutputs, Unlisted, unlisted};
+use tract::render::{Label, Line, grouped, plural, rounded};
 use tract::repo::Repo;
 
 use crate::cli::machine::input;
@@ -37,12 +37,40 @@ pub fn prices(repo: &Repo, app: &App) -> Result<(Prices, String)> {
     ))
 }
 
-/// What so many replies come to, of which some have no price; that is not taken for nothing.
-pub fn cost_of(sum: f64, unpriced: u64, replies: u64) -> String {
+/// What replies come to, of which some have no price, or were counted for too little; that is not taken for nothing.
+pub fn cost_of(bill: &Bill) -> String {
+    let is_short = bill.short.replies > 0;
+    cost_of_some(bill.dollars, bill.unpriced, is_short, bill.replies)
+}
+
+/// The same of a row.
+pub fn cost_of_row(row: &CostRow) -> String {
+    cost_of_some(
+        row.dollars,
+        row.unpriced,
+        row.short_outputs > 0,
+        row.replies,
+    )
+}
+
+/// The same of a part of what requests came to.
+pub fn cost_of_share(share: &BillShare) -> String {
+    cost_of_some(share.dollars(), share.unpriced(), false, share.requests())
+}
+
+fn cost_of_some(sum: f64, unpriced: u64, is_short: bool, replies: u64) -> String {
     match unpriced {
-        0 => money(sum),
-        all if all == replies || replies == 0 && sum == 0.0 => "no price".to_owned(),
+        0 if !is_short => money(sum),
+        all if all > 0 && (all == replies || replies == 0 && sum == 0.0) => "no price".to_owned(),
         _ => format!("{} and more", money(sum)),
+    }
+}
+
+/// Output of replies, in tokens, some of which say more than was counted.
+pub fn output_of(tokens: u64, short_outputs: u64) -> String {
+    match short_outputs {
+        0 => rounded(tokens),
+        _ => format!("≥{}", rounded(tokens)),
     }
 }
 
@@ -66,18 +94,26 @@ pub fn place(budget: &MoneyBudget) -> Line {
 pub fn spent(budget: &MoneyBudget) -> String {
     let [spent, limit] = [budget.spent_dollars, budget.limit_dollars].map(money);
     let share = (budget.spent_dollars / budget.limit_dollars * 100.0).floor();
-    let more = match budget.unpriced {
+    let unpriced = match budget.unpriced {
         0 => String::new(),
         replies => format!(", and {} without a price", plural(replies, "reply")),
     };
-    format!("{spent} of {limit} ({share}%){more}")
+    let short = match budget.short_outputs {
+        0 => String::new(),
+        replies => format!(
+            ", at least: {} recorded with less output than the text has",
+            plural(replies, "reply")
+        ),
+    };
+    format!("{spent} of {limit} ({share}%){unpriced}{short}")
 }
 
 /// What the list does not have of these replies, each with what is said of it.
 pub fn untiered<'r>(
-    replies: impl IntoIterator<Item = &'r BilledReply>,
+    replies: impl IntoIterator<Item = &'r BilledReply> + Clone,
     prices: &Prices,
 ) -> Vec<String> {
+    let short = ShortOutputs::of(replies.clone());
     let said = unlisted(replies, prices).into_iter();
     let said = said.map(|(what, count)| match what {
         Unlisted::Way(what, word) => {
@@ -90,7 +126,21 @@ pub fn untiered<'r>(
             count + Label::Text.quote(&name) + ", which the list does not have"
         }
     });
-    said.map(|line| line.text()).collect()
+    let said = said.map(|line| line.text());
+    said.chain(short.map(|short| short_words(&short))).collect()
+}
+
+/// That replies were counted for less output than they say.
+fn short_words(short: &ShortOutputs) -> String {
+    let replies = plural(short.replies, "reply");
+    let tokens = plural(short.tokens, "token");
+    let estimate = match short.dollars > 0.0 {
+        true => format!("{tokens}, {}", money(short.dollars)),
+        false => tokens,
+    };
+    format!(
+        "{replies} recorded with less output than the text has, and priced so; by tract's count about {estimate} more"
+    )
 }
 
 /// What a provider counted for a reply.

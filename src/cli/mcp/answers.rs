@@ -265,6 +265,8 @@ pub struct RunningEntry {
     pub agent: Option<String>,
     /// Since when.
     pub since: String,
+    /// Whether the session has been silent for more than a day: then nothing tells whether it still runs.
+    pub is_stale: bool,
     /// Its prompt or its command.
     pub what: String,
 }
@@ -278,6 +280,8 @@ pub struct CostSoFar {
     pub replies: u64,
     /// How many more have no price.
     pub unpriced: u64,
+    /// How many were recorded with less output than their text has: the sum is at least this.
+    pub short_outputs: u64,
 }
 
 /// What `pin` answers.

@@ -458,10 +458,12 @@ fn part(part: &Part) -> String {
         Part::ToolCall {
             name, arguments, ..
         } => headed(&format!("(calls {})", folded(name)), arguments),
-        Part::ToolResult {
-            content, is_error, ..
-        } => {
-            let what = if *is_error { "(error)" } else { "(result)" };
+        Part::ToolResult { content, .. } => {
+            let what = if part.has_failed() {
+                "(error)"
+            } else {
+                "(result)"
+            };
             let content: Vec<String> = content.iter().map(self::part).collect();
             // Its text begins on the line that says what it is.
             let told = format!("{what} {}", content.join("\n").trim_start());
@@ -612,9 +614,15 @@ pub fn running(running: &[RunningFacts], calendar: &Calendar) -> String {
     if running.is_empty() {
         return String::new();
     }
-    let mut told =
-        "\nStarted in the background, with no end in the record (look before you start it again):"
-            .to_owned();
+    let mut told = "\nStarted in the background, with no end in the record".to_owned();
+    let stale = running.iter().find(|work| work.is_stale);
+    told += &match stale {
+        Some(work) => {
+            let last = time(work.last_record_ms, calendar);
+            format!(" (last message {last}; whether they still run is not known):")
+        }
+        None => " (look before you start it again):".to_owned(),
+    };
     let (works, left) = running_works(running, calendar);
     for work in works {
         let RunningEntry {
@@ -622,6 +630,7 @@ pub fn running(running: &[RunningFacts], calendar: &Calendar) -> String {
             id,
             agent,
             since,
+            is_stale: _,
             what,
         } = work;
         let of = agent.map_or_else(String::new, |agent| format!(" of agent {agent}"));
@@ -642,6 +651,7 @@ fn running_works(running: &[RunningFacts], calendar: &Calendar) -> (Vec<RunningE
         id: name(&work.id),
         agent: work.agent.as_deref().map(name),
         since: time(work.since_ms, calendar),
+        is_stale: work.is_stale,
         what: line(&unframed(&work.what), LINE_CHARS),
     };
     (running[left..].iter().map(work).collect(), left)
@@ -686,6 +696,7 @@ pub fn context(status: &StatusAnswer, cost: Option<&CostAnswer>, calendar: &Cale
             dollars: money(cost.total.dollars),
             replies: cost.total.replies,
             unpriced: cost.total.unpriced,
+            short_outputs: cost.total.short_outputs,
         }),
         notes: Vec::new(),
     };
@@ -745,6 +756,13 @@ fn fullness(answer: &Fullness, running: &str) -> String {
         );
         if cost.unpriced > 0 {
             let _ = write!(told, "; {} more have no price", grouped(cost.unpriced));
+        }
+        if cost.short_outputs > 0 {
+            let short = grouped(cost.short_outputs);
+            let _ = write!(
+                told,
+                "; at least, for {short} are recorded with less output than their text has"
+            );
         }
     }
     told

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tract::deeds::{
     AnnotateParams, ApiError, At, CostParams, DidParams, DroppedParams, FindParams, Method,
-    ReadParams, Spelled, StatusParams, WrittenTime,
+    ReadParams, RunningFacts, Spelled, StatusParams, WrittenTime,
 };
 use tract::ingest::adopt;
 use tract::repo::On;
@@ -405,7 +405,7 @@ fn context(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<
         // The session goes on where its branch may have been left.
         if let Some(tip) = asking.tip.as_deref() {
             let tip = at.resolve(Some(tip))?;
-            status.running = at.repo.running(&tip)?.iter().map(Into::into).collect();
+            status.running = RunningFacts::all(&at.repo.running(&tip)?, at.host.now());
         }
         let withheld = Withheld::of(at)?;
         withheld.status(&mut status, at)?;

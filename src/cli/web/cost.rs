@@ -17,7 +17,7 @@ use super::listing::title_of;
 use super::site::Opened;
 use super::{Answer, Asked, Site, misses, segment, session_address};
 use crate::cli::drawing::bill::{self, NOBODY};
-use crate::cli::drawing::prices::{cost_of, money, prices, untiered};
+use crate::cli::drawing::prices::{cost_of, cost_of_share, money, output_of, prices, untiered};
 use crate::cli::{App, Failure, Result, moment};
 
 /// How many rows a table has; others are one row.
@@ -227,14 +227,17 @@ impl Costs<'_> {
             return told;
         }
         told.facts = vec![
-            cost_of(bill.dollars, bill.unpriced, bill.replies),
+            cost_of(&bill),
             plural(bill.replies, "reply"),
             format!(
                 "{} input, {}",
                 rounded(usage.input_tokens),
                 cached(bill.usage)
             ),
-            format!("{} output", rounded(usage.output_tokens)),
+            format!(
+                "{} output",
+                output_of(usage.output_tokens, bill.short.replies)
+            ),
         ];
         told.notes.push(format!("List prices of {}.", self.list));
         told.notes.extend(untiered(replies, &self.prices));
@@ -286,7 +289,7 @@ impl Costs<'_> {
                 words: heights.iter().map(|dollars| money(*dollars)).collect(),
                 heights,
                 more: vec![
-                    cost_of(bill.dollars, bill.unpriced, bill.replies),
+                    cost_of(&bill),
                     plural(bill.replies, "reply"),
                     format!("{} input", rounded(bill.usage.input_tokens)),
                 ],
@@ -323,7 +326,7 @@ impl Costs<'_> {
         let nothing = Bill::default();
         let day = |name: String| {
             let bill = bills.get(&name).unwrap_or(&nothing);
-            let cost = cost_of(bill.dollars, bill.unpriced, bill.replies);
+            let cost = cost_of(bill);
             let date = name.parse::<jiff::civil::Date>().ok();
             CalendarDay {
                 weekday: date.map_or(0, |it| it.weekday().to_monday_zero_offset() as u8),
@@ -364,7 +367,7 @@ impl Costs<'_> {
                 link: None,
                 length: share.dollars(),
                 cells: vec![
-                    cost_of(share.dollars(), share.unpriced(), share.requests()),
+                    cost_of_share(share),
                     grouped(*messages),
                     rounded(share.usage().input_tokens),
                     cached(share.usage()),
@@ -461,11 +464,11 @@ fn bill_row(name: &str, bill: &Bill) -> TableRow {
         link: None,
         length: bill.dollars,
         cells: vec![
-            cost_of(bill.dollars, bill.unpriced, bill.replies),
+            cost_of(bill),
             grouped(bill.replies),
             rounded(bill.usage.input_tokens),
             cached(bill.usage),
-            rounded(bill.usage.output_tokens),
+            output_of(bill.usage.output_tokens, bill.short.replies),
         ],
     }
 }

@@ -378,9 +378,11 @@ impl Ledger {
                 continue;
             };
             let bill = Bill::of([&reply]);
-            match bills.get_mut(session) {
-                Some(sum) => sum.plus(&bill),
-                None => drop(bills.insert(session.clone(), bill)),
+            // A session's row says what it came to with its sub-agents, as its page does.
+            let whole = reply.counts_with(false).and_then(|name| name.parse().ok());
+            let whole = whole.filter(|whole: &RefName| whole != session);
+            for name in [Some(session.clone()), whole].into_iter().flatten() {
+                bills.entry(name).or_default().plus(&bill);
             }
         }
         let mut known = self.known();

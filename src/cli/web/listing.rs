@@ -12,6 +12,7 @@ use tract::repo::Repo;
 use super::Site;
 use super::ledger::{RowsOf, state_of};
 pub use super::row::{Kind, Row, Rows};
+use crate::cli::drawing::prices::cost_of;
 use crate::cli::{App, Result};
 
 /// What a conversation of this name is called: its title, or how its first prompt begins. Hostile until escaped.
@@ -128,7 +129,7 @@ fn kept(
         let kind = match overview.filter(|overview| overview.parent.is_some()) {
             _ if tip.name.is_branch() => Kind::Branch,
             _ if tip.name.left_by().is_some() => Kind::Left,
-            _ if above.is_some() => Kind::Agent,
+            _ if above.is_some() || is_agents(tip) => Kind::Agent,
             None => Kind::Session,
             Some(overview) if overview.is_fork => Kind::Fork,
             Some(_) => Kind::Resumed,
@@ -152,9 +153,7 @@ fn kept(
             tokens: overview
                 .and_then(|overview| overview.tokens)
                 .map(tract::render::tokens),
-            cost: bill.map(|bill| {
-                crate::cli::drawing::prices::cost_of(bill.dollars, bill.unpriced, bill.replies)
-            }),
+            cost: bill.map(cost_of),
             compactions: about.map_or(0, |about| u64::from(about.compactions)),
             last: about.and_then(|about| about.last),
             parent: above.or(parent).map(|name| name.label()),
@@ -168,6 +167,12 @@ fn kept(
 }
 
 /// The session that one is a part of, by its name.
+/// Whether an agent of another session did it whose tool gives agents sessions of their own.
+fn is_agents(tip: &ConversationTip) -> bool {
+    let branch = tip.branch.as_ref();
+    branch.is_some_and(|branch| branch.above_agent().is_some())
+}
+
 fn above(name: &RefName, names: &HashMap<&str, &RefName>) -> Option<RefName> {
     let mut text = name.as_str();
     while let Some((before, _)) = text.rsplit_once('/') {

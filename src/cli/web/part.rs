@@ -347,7 +347,7 @@ fn messages(
             facts.push(format!("{input} in, {output} out"));
         }
         if bill.replies > bill.unpriced {
-            facts.push(cost_of(bill.dollars, bill.unpriced, bill.replies));
+            facts.push(cost_of(&bill));
         }
         PageMessage {
             time: time.map(|time| PageTime {

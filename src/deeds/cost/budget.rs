@@ -9,10 +9,11 @@ use jiff::{Timestamp, ToSpan};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::row::is_zero;
 use crate::deeds::{ApiError, At};
 use crate::ingest::{project_of, projects_of};
 use crate::model::Millis;
-use crate::query::BilledReply;
+use crate::query::{Bill, BilledReply};
 use crate::repo::MoneyLimit;
 
 /// How many days before today a forecast goes by.
@@ -34,6 +35,9 @@ pub struct MoneyBudget {
     pub spent_dollars: f64,
     /// How many of its replies have no price. They are not in the sum.
     pub unpriced: u64,
+    /// How many were counted for less output than they say: the sum is at least this.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub short_outputs: u64,
 }
 
 impl MoneyBudget {
@@ -117,14 +121,9 @@ fn spent(replies: &[BilledReply], limits: &[MoneyLimit], now: Millis, zone: &Tim
     let dated: Vec<(Date, &BilledReply)> = dated.collect();
     let sum_of = |is_wanted: &dyn Fn(Date, &BilledReply) -> bool| {
         let wanted = dated.iter().filter(|(day, reply)| is_wanted(*day, reply));
-        wanted.fold((0.0, 0), |(sum, unpriced), (_, reply)| {
-            match reply.dollars {
-                Some(dollars) => (sum + dollars, unpriced),
-                None => (sum, unpriced + 1),
-            }
-        })
+        Bill::of(wanted.map(|(_, reply)| *reply))
     };
-    let sum = |is_wanted: &dyn Fn(Date) -> bool| sum_of(&|day, _| is_wanted(day));
+    let sum = |is_wanted: &dyn Fn(Date) -> bool| sum_of(&|day, _| is_wanted(day)).dollars;
     let projects = match limits.iter().any(|limit| limit.directory.is_some()) {
         true => projects_of(replies.iter().filter_map(|it| it.directory.as_deref())),
         false => HashMap::new(),
@@ -139,7 +138,7 @@ fn spent(replies: &[BilledReply], limits: &[MoneyLimit], now: Millis, zone: &Tim
                 .is_some_and(|own| is_in(own, project))
         };
         let is_day = limit.setting == "budget.day";
-        let (spent_dollars, unpriced) = sum_of(&|day, reply| match is_day {
+        let bill = sum_of(&|day, reply| match is_day {
             true => day == today && is_meant(reply),
             false => is_this_month(day) && is_meant(reply),
         });
@@ -147,18 +146,19 @@ fn spent(replies: &[BilledReply], limits: &[MoneyLimit], now: Millis, zone: &Tim
             setting: limit.setting,
             directory: limit.directory.clone(),
             limit_dollars: limit.dollars,
-            spent_dollars,
-            unpriced,
+            spent_dollars: bill.dollars,
+            unpriced: bill.unpriced,
+            short_outputs: bill.short.replies,
         }
     });
     let first = dated.iter().map(|(day, _)| *day).min();
     let before = (1..=DAYS).filter_map(|back| today.checked_sub(back.days()).ok());
     let before = before.filter(|day| first.is_some_and(|first| *day >= first));
-    let before: Vec<f64> = before.map(|day| sum(&|other| other == day).0).collect();
+    let before: Vec<f64> = before.map(|day| sum(&|other| other == day)).collect();
     Spending {
         budgets: budgets.collect(),
         forecast: forecast(
-            sum(&is_this_month).0,
+            sum(&is_this_month),
             &before,
             today.days_in_month() - today.day(),
         ),

@@ -36,6 +36,8 @@ pub struct CostList {
     pub stated: Vec<StatedCost>,
     /// All of it.
     pub total: CostRow,
+    /// What sub-agents came to that are on no path to the commit that is named, and in no sum.
+    pub beside: Option<CostRow>,
     /// The replies that they are of.
     pub replies: Vec<BilledReply>,
     /// The directory of which it is alone.
@@ -112,6 +114,12 @@ impl CostParams {
         found.elsewhere = (others.bill != Bill::default())
             .then(|| CostRow::of(OTHER_REQUESTS.to_owned(), &others.bill));
         found.unpriced_others = others.unpriced;
+        if let Some(tip) = self.tip(at)? {
+            let mut beside = at.repo.billed_agents_beside(&tip, prices)?;
+            beside.retain(self.wanted(at)?);
+            let row = CostRow::of("sub-agents".to_owned(), &Bill::of(&beside));
+            found.beside = (!beside.is_empty()).then_some(row);
+        }
         if found.replies.is_empty() {
             found.away = self.away_of(at, &all)?;
         }

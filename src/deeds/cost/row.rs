@@ -11,6 +11,10 @@ use crate::query::{Bearer, Bill, BillShare, BilledReply};
 /// What all rows come to.
 pub(super) const TOTAL: &str = "total";
 
+pub(super) const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// What some replies cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CostRow {
@@ -35,6 +39,10 @@ pub struct CostRow {
     pub call: Option<String>,
     /// How many of them have no price. They are not in the sum.
     pub unpriced: u64,
+    /// How many were counted for less output than they say, as where a client keeps what the first chunk of a stream counts:
+    /// their output is at least what was counted, and the sum at least `dollars`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub short_outputs: u64,
     /// In US dollars.
     pub dollars: f64,
     /// What was counted.
@@ -52,6 +60,7 @@ impl CostRow {
             name,
             replies: bill.replies,
             unpriced: bill.unpriced,
+            short_outputs: bill.short.replies,
             dollars: bill.dollars,
             counted: bill.usage.into(),
             ..Self::default()
@@ -72,6 +81,7 @@ impl CostRow {
         for row in rows {
             sum.replies += row.replies;
             sum.unpriced += row.unpriced;
+            sum.short_outputs += row.short_outputs;
             sum.dollars += row.dollars;
             sum.counted.plus(&row.counted);
         }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::price::Prices;
-use crate::query::{BilledReply, StatedCost, Unlisted, unlisted};
+use crate::query::{BilledReply, ShortOutputs, StatedCost, Unlisted, unlisted};
 
 /// What a client says that a session cost, and what it comes to by the list of prices.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -25,6 +25,27 @@ impl From<&StatedCost> for StatedSessionCost {
             session: cost.session.to_string(),
             dollars: cost.dollars,
             listed: cost.listed,
+        }
+    }
+}
+
+/// What is missing in the recorded output of replies. The sums do not have it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ShortOutputFacts {
+    /// How many replies were counted for less output than they say.
+    pub replies: u64,
+    /// What is missing by the count of tract's own tokenizer: an estimate.
+    pub estimated_tokens: u64,
+    /// Its list price in US dollars: an estimate.
+    pub estimated_dollars: f64,
+}
+
+impl From<ShortOutputs> for ShortOutputFacts {
+    fn from(short: ShortOutputs) -> Self {
+        Self {
+            replies: short.replies,
+            estimated_tokens: short.tokens,
+            estimated_dollars: short.dollars,
         }
     }
 }

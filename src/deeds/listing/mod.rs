@@ -184,6 +184,8 @@ pub struct SessionHere {
     pub directory: Option<String>,
     /// Whether its file is gone.
     pub is_gone: bool,
+    /// Whether an agent of another session did it: it is counted with that one.
+    pub is_agents: bool,
 }
 
 impl Method for SessionsParams {
@@ -205,6 +207,7 @@ impl Method for SessionsParams {
             name: session.name.to_string(),
             directory: session.cwd,
             is_gone: session.is_gone,
+            is_agents: session.is_agents,
         });
         Ok(SessionsAnswer {
             sessions: sessions.collect(),

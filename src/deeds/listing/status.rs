@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::deeds::cost::{CacheState, Spending, cache_state, spending};
 use crate::deeds::{ApiError, At, Deed, LogEntry, Method, Position, Tokens, usual_prune};
 use crate::ingest;
-use crate::model::{HideKind, Speaker, TokenCount};
+use crate::model::{HideKind, Millis, Speaker, TokenCount};
 use crate::query::{Large, RunningWork, Stuff};
 use crate::rewrite::{Limits, Plan, Prune, Surgery, SurgeryOptions};
 use crate::sync::Upstream;
@@ -118,13 +118,23 @@ pub struct RunningFacts {
     pub agent: Option<String>,
     /// The message that told of its start.
     pub message: String,
-    /// Since when, in milliseconds since 1970.
+    /// When it was started, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since_ms: Option<i64>,
+    /// When the newest message of the session was said, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_record_ms: Option<i64>,
+    /// Whether that is more than a day ago: then nothing tells whether it still runs.
+    pub is_stale: bool,
 }
 
-impl From<&RunningWork> for RunningFacts {
-    fn from(work: &RunningWork) -> Self {
+impl RunningFacts {
+    /// What is known by `now`.
+    pub fn all(running: &[RunningWork], now: Millis) -> Vec<Self> {
+        running.iter().map(|work| Self::of(work, now)).collect()
+    }
+
+    fn of(work: &RunningWork, now: Millis) -> Self {
         Self {
             id: work.id.clone(),
             kind: work.kind.as_str(),
@@ -132,6 +142,8 @@ impl From<&RunningWork> for RunningFacts {
             agent: work.agent_id().map(str::to_owned),
             message: work.entry.to_string(),
             since_ms: work.since.map(|time| time.0),
+            last_record_ms: work.last_record.map(|time| time.0),
+            is_stale: work.is_stale(now),
         }
     }
 }
@@ -261,7 +273,7 @@ impl Method for StatusParams {
             Some(tip) if self.verbose || !at.repo.is_on_server() => at.repo.running(&tip)?,
             _ => Vec::new(),
         };
-        let running = running.iter().map(Into::into).collect();
+        let running = RunningFacts::all(&running, at.host.now());
         let hides = HideKind::ALL.into_iter().zip(status.summary.hides);
         let hides = hides.filter(|(_, count)| *count > 0);
         let by_role = status

@@ -28,6 +28,8 @@ pub(super) struct Tally {
     total: Sum,
     rows: BTreeMap<String, Sum>,
     edits: Vec<(Option<Millis>, StatsEdit)>,
+    /// How many replies of sub-agents are on no path that is meant.
+    pub(super) agents_beside: usize,
 }
 
 impl Tally {
@@ -75,13 +77,14 @@ impl Tally {
     /// Adds what a provider counted for a reply.
     pub(super) fn take_reply(&mut self, reply: &BilledReply, keys: &mut Keys) {
         let usage = reply.counted();
-        self.total
-            .take_tokens(usage.input_tokens, usage.output_tokens);
+        let tokens = (usage.input_tokens, usage.output_tokens);
+        let is_short = reply.short.is_some();
+        self.total.take_tokens(tokens, is_short);
         if !keys.by().is_of_calls() {
             let session = reply.counts_with(false);
             let name = keys.name(session.as_deref(), reply.directory.as_ref(), reply.time);
             let sum = self.rows.entry(name).or_default();
-            sum.take_tokens(usage.input_tokens, usage.output_tokens);
+            sum.take_tokens(tokens, is_short);
         }
     }
 
@@ -208,9 +211,10 @@ impl Sum {
         }
     }
 
-    fn take_tokens(&mut self, input: u64, output: u64) {
+    fn take_tokens(&mut self, (input, output): (u64, u64), is_short: bool) {
         self.row.input_tokens += input;
         self.row.output_tokens += output;
+        self.row.short_outputs += usize::from(is_short);
     }
 
     fn done(self, name: String) -> StatsRow {

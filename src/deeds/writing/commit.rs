@@ -158,7 +158,7 @@ pub struct CommitAnswer {
 pub struct MadeCommit {
     /// Its hash.
     pub hash: String,
-    /// Its message's tokens.
+    /// Its message's tokens. `log` adds 3 of the context itself to the first message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Tokens>,
 }

@@ -16,7 +16,7 @@ use super::session_usage;
 use crate::error::Result;
 use crate::formats::shared::records::{self, LineReader, each_line, each_line_from};
 use crate::formats::{Input, Problem, SessionEnd, Sink, again};
-use crate::model::Span;
+use crate::model::{NO_REPLY, Span};
 use crate::wire::json::{Raw, decode, is_true, string, word};
 
 /// An interned string.
@@ -710,8 +710,7 @@ fn is_again(one: &str, other: &RawValue) -> bool {
 /// Whether a reply of the client's own is the one that it sends: it stands after commands of the
 /// client's, which no model answers.
 fn says_nothing(message: Raw<'_>) -> bool {
-    const NOTHING: &str = "No response requested.";
     let head: MessageHead<'_> = decode(message).unwrap_or_default();
     let blocks: Vec<BlockHead<'_>> = decode(head.content).unwrap_or_default();
-    matches!(&blocks[..], [block] if word(block.text).as_deref() == Some(NOTHING))
+    matches!(&blocks[..], [block] if word(block.text).as_deref() == Some(NO_REPLY))
 }

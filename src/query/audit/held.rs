@@ -139,13 +139,9 @@ impl Facts {
                     arguments,
                     ..
                 } => self.call(id, name, arguments, entry),
-                Part::ToolResult {
-                    call,
-                    content,
-                    is_error,
-                } => {
+                Part::ToolResult { call, content, .. } => {
                     let texts: Vec<&str> = content.iter().filter_map(Part::as_text).collect();
-                    self.result(call, &texts.join("\n"), *is_error, entry);
+                    self.result(call, &texts.join("\n"), part, entry);
                 }
                 _ => {}
             }
@@ -181,10 +177,9 @@ impl Facts {
         }
     }
 
-    fn result(&mut self, call: &str, text: &str, is_error: bool, entry: EntryId) {
+    fn result(&mut self, call: &str, text: &str, part: &Part, entry: EntryId) {
         let command = self.running.remove(call).flatten();
-        let code = exit_code(text);
-        let is_error = is_error || code.is_some_and(|code| code != 0);
+        let (code, is_error) = (part.exit_code(), part.has_failed());
         if let Some(at) = command {
             self.found[at].fact.outcome = match (code, is_error) {
                 (Some(code), _) => Some(format!("exit {code}")),
@@ -363,26 +358,6 @@ fn ends_of(path: &str) -> impl Iterator<Item = &str> {
     let starts = path.match_indices('/').map(|(at, _)| at + 1);
     let ends = std::iter::once(0).chain(starts).map(|at| &path[at..]);
     ends.filter(|end| !end.is_empty())
-}
-
-/// The exit code that the output of a command tells.
-///
-/// # Source
-///
-/// Observed in sessions of Claude Code ("Exit code 1"), Codex ("Process exited with code 0", "exit_code") and pi.
-fn exit_code(text: &str) -> Option<i64> {
-    let marks = [
-        "Exit code ",
-        "Exit code: ",
-        "exited with code ",
-        "\"exit_code\":",
-    ];
-    let after = marks
-        .iter()
-        .find_map(|mark| text.split_once(mark).map(|(_, rest)| rest));
-    let rest = after?.trim_start();
-    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-');
-    rest[..end.unwrap_or(rest.len())].parse().ok()
 }
 
 /// The line of an output that says what went wrong.

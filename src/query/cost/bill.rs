@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::reply::BilledReply;
+use super::reply::{BilledReply, ShortOutputs};
 use crate::model::Usage;
 
 /// What some replies come to.
@@ -16,6 +16,8 @@ pub struct Bill {
     pub dollars: f64,
     /// How many have a model without one.
     pub unpriced: u64,
+    /// What is missing in their output, and not in `dollars`.
+    pub short: ShortOutputs,
 }
 
 impl Bill {
@@ -34,6 +36,7 @@ impl Bill {
         self.usage = self.usage.plus(more.usage);
         self.dollars += more.dollars;
         self.unpriced += more.unpriced;
+        self.short.plus(&more.short);
     }
 
     fn add(&mut self, reply: &BilledReply) {
@@ -42,6 +45,9 @@ impl Bill {
         match reply.dollars {
             Some(dollars) => self.dollars += dollars,
             None => self.unpriced += 1,
+        }
+        if let Some(short) = &reply.short {
+            self.short.plus(short);
         }
     }
 }

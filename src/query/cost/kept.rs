@@ -513,6 +513,7 @@ fn unpacked(bytes: &[u8]) -> Option<PathReplies> {
             dollars: paid.as_ref().map(Paid::total),
             paid,
             before: before.replace(commit),
+            short: None,
             content,
             behind,
         };
@@ -562,6 +563,7 @@ mod tests {
                 dollars: paid.as_ref().map(Paid::total),
                 paid,
                 before: (at > 0).then(|| CommitHash::from_bytes(hash(at - 1))),
+                short: None,
                 content: (at != 1).then(|| ContentHash::from_bytes(hash(at + 9))),
                 behind: (at > 0).then(|| CommitHash::from_bytes(hash(at + 99))),
             },

@@ -201,6 +201,7 @@ pub(super) fn counted(
             detail: details.get(&row.hash).cloned().unwrap_or_default(),
             dollars: None,
             paid: None,
+            short: None,
             before: before.replace(row.hash),
             content: row.appended(),
             behind: row.commit.parent,

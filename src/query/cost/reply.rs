@@ -36,6 +36,8 @@ pub struct BilledReply {
     pub dollars: Option<f64>,
     /// The same by what it was for.
     pub paid: Option<Paid>,
+    /// What is missing in its output, where less was counted than it says.
+    pub short: Option<ShortOutputs>,
     /// The one that was counted before it on its path.
     pub before: Option<CommitHash>,
     /// What it says.
@@ -104,5 +106,33 @@ impl BilledReply {
             speed: self.speed.as_deref(),
             region: self.region.as_deref(),
         })
+    }
+}
+
+/// What is missing in the counted output of replies, by our own count of what they say.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ShortOutputs {
+    /// How many replies.
+    pub replies: u64,
+    /// The output that is missing, in tokens: an estimate.
+    pub tokens: u64,
+    /// Its list price, in US dollars, as far as the model has one: an estimate.
+    pub dollars: f64,
+}
+
+impl ShortOutputs {
+    /// What is missing in these, where anything is.
+    pub fn of<'r>(replies: impl IntoIterator<Item = &'r BilledReply>) -> Option<Self> {
+        let mut sum = Self::default();
+        let short = replies.into_iter().filter_map(|reply| reply.short.as_ref());
+        short.for_each(|short| sum.plus(short));
+        (sum.replies > 0).then_some(sum)
+    }
+
+    /// Adds what is missing in others.
+    pub fn plus(&mut self, more: &Self) {
+        self.replies += more.replies;
+        self.tokens += more.tokens;
+        self.dollars += more.dollars;
     }
 }

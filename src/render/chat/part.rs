@@ -55,12 +55,8 @@ impl Page<'_> {
                 arguments,
                 ..
             } => self.whole_call(id, name, arguments),
-            Part::ToolResult {
-                call,
-                content,
-                is_error,
-            } => {
-                let (head, label) = match is_error {
+            Part::ToolResult { call, content, .. } => {
+                let (head, label) = match part.has_failed() {
                     true => (Label::Error.of("failed"), Label::Error),
                     false => (Label::Tool.of("result"), Label::Dim),
                 };

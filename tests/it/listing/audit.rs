@@ -174,9 +174,18 @@ fn session(sandbox: &Sandbox) {
 #[test]
 fn who_names_a_branch_learns_how_its_last_compaction_is_audited() {
     let sandbox = Sandbox::with_messages(&[("user", "One."), ("assistant", "Two.")]);
-    let said = sandbox.tract(&["audit", "main"]);
-    let hint = "hint: tract audit --within main\n";
-    assert!(said.ends_with(hint), "{said}");
+    insta::assert_snapshot!(sandbox.tract(&["audit", "main"]), @r"
+    exit code: 2
+    --- stderr
+    error: main is the commit 98b73d7, which hides nothing itself
+    hint: tract audit --within main is of the newest compaction, truncation or clear there
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["audit", "HEAD"]), @r"
+    exit code: 2
+    --- stderr
+    error: HEAD is the commit 98b73d7, which hides nothing itself
+    hint: tract audit is of the newest compaction, truncation or clear on this branch
+    ");
 }
 
 #[test]
@@ -233,7 +242,7 @@ fn what_a_compaction_took_away_is_listed_with_its_messages() {
     insta::assert_snapshot!(sandbox.tract(&["audit", ":2"]), @r#"
     exit code: 2
     --- stderr
-    error: 91cd3b0 hides nothing
+    error: :2 is the commit 91cd3b0, which hides nothing itself
     hint: tract log --op hide lists what hides
     "#);
     // A message that is brought back is lost no more; nor is what it says.

@@ -197,6 +197,29 @@ fn a_sub_agent_counts_with_who_started_it_or_is_a_row() {
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
+    // What is not on a path is not in its sum, and is told.
+    assert_snapshot!(sandbox.tract(&["cost", "claude-code-5e551011"]), @r"
+                           replies  input              output   cost
+    claude-code/5e551011…        4   400k  90% cached      2k  $0.47
+    total                        4   400k  90% cached      2k  $0.47
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    note: without 4 replies of sub-agents, $0.47: they are not on this path
+    ");
+    let answer = sandbox.tract_with(
+        &["api"],
+        "{\"id\":1,\"method\":\"cost\",\"params\":{\"rev\":\"claude-code-5e551011\"}}\n",
+    );
+    let line = answer.lines().find(|line| line.starts_with('{'));
+    let answer: Value = serde_json::from_str(line.expect("an answer")).expect("JSON");
+    let replies = ["total", "sub_agents"].map(|of| answer["result"][of]["replies"].as_u64());
+    assert_eq!(replies, [Some(4), Some(4)], "{answer}");
+    assert!(
+        sandbox
+            .tract(&["stats", "claude-code-5e551011"])
+            .contains("note: without 4 replies of sub-agents: they are not on this path")
+    );
+    assert!(!sandbox.tract(&["stats"]).contains("sub-agents"));
     assert_snapshot!(sandbox.tract(&["cost", "--by", "agent", "-n", "1"]), @r"
                            replies  input              output   cost
     claude-code/5e551011…        4   400k  90% cached      2k  $0.47
@@ -1036,6 +1059,31 @@ fn in_a_home_it_is_of_the_directory_and_of_all_where_that_is_asked_for() {
     assert_eq!(paid("mill", &["--by", "day"]), (some("1"), true));
     assert_eq!(paid("mill", &["--all"]), (some("3"), false));
     assert_eq!(paid("", &[]), (some("3"), false));
+    // Time at work and money are of the same sessions, and of what HEAD leads to.
+    std::fs::create_dir_all(home.join("yard")).expect("made");
+    run(
+        "yard",
+        &[
+            "checkout",
+            "-b",
+            "try",
+            "claude-code/5e552000-0000-4000-8000-000000000001",
+        ],
+    );
+    let at_work = |directory: &str, arguments: &[&str]| {
+        let told = run(directory, &[&["stats"], arguments].concat());
+        let total = told.lines().find(|line| line.starts_with("total"));
+        let count = total.and_then(|line| line.split_whitespace().nth(3).map(str::to_owned));
+        (count, told.contains("alone; --all"))
+    };
+    for (directory, replies) in [("shop", "2"), ("mill", "1"), ("yard", "1"), ("", "3")] {
+        let found = [paid(directory, &[]), at_work(directory, &[])];
+        assert_eq!(
+            found,
+            [(); 2].map(|()| (some(replies), !directory.is_empty())),
+            "{directory}"
+        );
+    }
     // Where a directory has none, it says who has.
     std::fs::create_dir_all(home.join("barn")).expect("made");
     let told = run("barn", &["cost"]);
@@ -1048,6 +1096,62 @@ fn in_a_home_it_is_of_the_directory_and_of_all_where_that_is_asked_for() {
         spaced(&told).contains("2026-03-14 10:00-15:00 3 "),
         "{told}"
     );
+}
+
+/// Old files of Claude Code have what the first chunk of a stream counts.
+#[test]
+fn output_that_is_less_than_its_text_is_no_price_that_is_known() {
+    let sandbox = Sandbox::new();
+    let said = [
+        (
+            "one",
+            3,
+            "Whichever way the river turns, the mill stands. ".repeat(40),
+        ),
+        ("two", 460, "The mill. ".repeat(150)),
+        ("three", 3, "Yes.".to_owned()),
+    ];
+    let lines = said.into_iter().enumerate().map(|(at, (id, output, text))| {
+        let parent = at.checked_sub(1).map(|at| format!("r{at}"));
+        let record = json!({
+            "type": "assistant", "uuid": format!("r{at}"), "parentUuid": parent, "cwd": "/w", "version": "2.1.14",
+            "sessionId": "5e551011-0000-4000-8000-000000000001", "timestamp": format!("2026-03-14T10:{at:02}:00.000Z"),
+            "message": { "id": id, "role": "assistant", "model": "claude-opus-4-8", "content": [{ "type": "text", "text": text }],
+                "usage": { "input_tokens": 1000, "output_tokens": output } },
+        });
+        format!("{record}\n")
+    });
+    sandbox.write("session.jsonl", lines.collect::<String>());
+    sandbox.ok(&["import", "session.jsonl"]);
+    assert_snapshot!(sandbox.tract(&["cost"]), @r"
+                           replies  input             output            cost
+    claude-code/5e551011…        3     3k  0% cached    ≥466  $0.03 and more
+    total                        3     3k  0% cached    ≥466  $0.03 and more
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    note: 1 reply recorded with less output than the text has, and priced so; by tract's count about 442 tokens, $0.01 more
+    ");
+    assert_snapshot!(sandbox.tract(&["stats"]), @r"
+                           at work  prompts  replies  calls  failed  edits  input  output
+    claude-code/5e551011…       2m        -        3      -       -      -     3k    ≥466
+    total                       2m        -        3      -       -      -     3k    ≥466
+    --- stderr
+    note: models 2m, tools -, you -; pauses are left out
+    note: 1 reply recorded with less output than the text has
+    ");
+    assert!(
+        sandbox
+            .ok(&["status", "-v"])
+            .contains(" and more for 3 replies")
+    );
+    let answer = sandbox.tract_with(&["api"], "{\"id\":1,\"method\":\"cost\"}\n");
+    let line = answer.lines().find(|line| line.starts_with('{'));
+    let answer: Value = serde_json::from_str(line.expect("an answer")).expect("JSON");
+    let (result, counted) = (&answer["result"], &answer["result"]["total"]["counted"]);
+    assert_eq!(result["short_outputs"]["replies"], 1, "{answer}");
+    assert_eq!(result["total"]["short_outputs"], 1, "{answer}");
+    // No estimate is in a sum.
+    assert_eq!(counted["output_tokens"], 466, "{answer}");
 }
 
 /// With one space where there are several.

@@ -346,6 +346,60 @@ fn a_sub_agent_counts_with_the_session_that_started_it_and_asks_nothing() {
     }
 }
 
+/// Codex has no flag for a call that failed, and says its exit code.
+#[test]
+fn a_call_fails_by_what_its_client_says_of_it() {
+    let sandbox = Sandbox::new();
+    let line = |second: usize, payload: Value| {
+        let time = format!("2026-03-14T10:00:{second:02}.000Z");
+        format!(
+            "{}\n",
+            json!({ "timestamp": time, "type": "response_item", "payload": payload })
+        )
+    };
+    let meta = json!({ "id": "01a0a017-0000-7000-8000-00000000000b", "timestamp": "2026-03-14T10:00:00.000Z", "cwd": "/w",
+        "originator": "codex_cli_rs", "cli_version": "0.118.0" });
+    let mut text = format!(
+        "{}\n",
+        json!({ "timestamp": "2026-03-14T10:00:00.000Z", "type": "session_meta", "payload": meta })
+    );
+    text += &line(
+        1,
+        json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "Test it." }] }),
+    );
+    let outputs = [
+        "Wall time: 1.0 seconds\nProcess exited with code 1\nOutput:\nno\n",
+        "Wall time: 1.0 seconds\nProcess exited with code 0\nOutput:\nProcess exited with code 1\n",
+        "Exit code: 2\nWall time: 1 seconds\nOutput:\nno\n",
+        "exec_command failed for `cargo test`: CreateProcess",
+    ];
+    for (at, output) in outputs.into_iter().enumerate() {
+        let (id, second) = (format!("c{at}"), 2 + 2 * at);
+        let arguments = json!({ "cmd": "cargo test" }).to_string();
+        text += &line(
+            second,
+            json!({ "type": "function_call", "name": "exec_command", "arguments": arguments, "call_id": id }),
+        );
+        text += &line(
+            second + 1,
+            json!({ "type": "function_call_output", "call_id": id, "output": output }),
+        );
+    }
+    sandbox.write(
+        "rollout-2026-03-14T10-00-00-01a0a017-0000-7000-8000-00000000000b.jsonl",
+        text,
+    );
+    sandbox.ok(&[
+        "import",
+        "rollout-2026-03-14T10-00-00-01a0a017-0000-7000-8000-00000000000b.jsonl",
+    ]);
+    insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "tool"]), @r"
+    calls  failed       interrupted  prompts  sessions
+        4       3  75%            -        1         1  exec_command
+        4       3  75%            -        1         1  total
+    ");
+}
+
 /// Codex puts the result of a review into the session that asked for it, as a reply. The reviewer's model wrote it.
 #[test]
 fn the_result_of_a_review_is_no_reply_of_the_session_that_asked_for_it() {

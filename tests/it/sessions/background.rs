@@ -85,7 +85,7 @@ impl Session {
         self.sandbox
             .ok(&["-q", "import", file.to_str().expect("text")]);
         let status = self.sandbox.ok(&["status"]);
-        let running = status.lines().filter(|line| line.starts_with("Running"));
+        let running = status.lines().filter(|line| line.starts_with("Open "));
         running.collect::<Vec<_>>().join("\n")
     }
 
@@ -122,8 +122,8 @@ fn what_was_started_in_the_background_is_told_until_it_ends() {
     let mut session = Session::new();
     agent(server(&mut session));
     insta::assert_snapshot!(session.status(), @r"
-    Running  shell bq7x, started 2 h ago: npm run dev -- --port 3001
-    Running  agent a66ffe, started 1 h ago: Read every page of the manual.
+    Open     shell bq7x, no end in the record, started 2 h ago: npm run dev -- --port 3001
+    Open     agent a66ffe, no end in the record, started 1 h ago: Read every page of the manual.
     ");
     // A compaction between changes nothing.
     session.compact();
@@ -156,7 +156,8 @@ fn what_was_started_in_the_background_is_told_until_it_ends() {
     session.ended("bq7x");
     let status = session.status();
     assert!(
-        status.starts_with("Running  agent a66ffe, started ") && status.lines().count() == 1,
+        status.starts_with("Open     agent a66ffe, no end in the record, started ")
+            && status.lines().count() == 1,
         "{status}"
     );
     session.call(
@@ -173,7 +174,10 @@ fn what_was_started_in_the_background_is_told_until_it_ends() {
         .output()
         .expect("it runs");
     assert!(log.stdout.is_empty(), "{log:?}");
-    assert_eq!(log.stderr, b"Nothing is running\n", "{log:?}");
+    assert_eq!(
+        log.stderr, b"Nothing without an end in the record\n",
+        "{log:?}"
+    );
 }
 
 #[test]
@@ -268,13 +272,16 @@ fn what_runs_on_a_path_that_goes_on_is_told_and_a_conversation_of_tracts_own_has
         ("user", "Command running in background with ID: b1."),
         ("assistant", "It runs in the background."),
     ]);
-    assert!(!sandbox.ok(&["status"]).contains("Running"));
+    assert!(!sandbox.ok(&["status"]).contains("Open "));
     let log = sandbox
         .command(&["log", "--running"])
         .output()
         .expect("it runs");
     assert!(log.stdout.is_empty(), "{log:?}");
-    assert_eq!(log.stderr, b"Nothing is running\n", "{log:?}");
+    assert_eq!(
+        log.stderr, b"Nothing without an end in the record\n",
+        "{log:?}"
+    );
 }
 
 /// Codex says that a process has ended in an event that is no message.
@@ -319,7 +326,7 @@ fn a_process_of_codex_runs_until_an_event_says_that_it_has_ended() {
         sandbox.write(name, lines.join("\n") + "\n");
         sandbox.ok(&["-q", "import", name]);
         let status = sandbox.ok(&["status"]);
-        let running = status.lines().filter(|line| line.starts_with("Running"));
+        let running = status.lines().filter(|line| line.starts_with("Open "));
         running
             .map(|line| line.rsplit(": ").next().expect("a command").to_owned())
             .collect::<Vec<_>>()
@@ -328,6 +335,77 @@ fn a_process_of_codex_runs_until_an_event_says_that_it_has_ended() {
     lines.push(line(8, "event_msg", json!({ "type": "exec_command_end", "call_id": "call_1", "process_id": "4961", "exit_code": 0 })));
     lines.push(line(9, "response_item", json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "It is served." }] })));
     assert_eq!(running(&lines), ["npm run dev"]);
+    // A short one has ended before the result that names it is written, in either form of the event.
+    let call = |second: usize, id: &str, command: &str| {
+        let arguments = json!({ "cmd": command }).to_string();
+        line(
+            second,
+            "response_item",
+            json!({ "type": "function_call", "name": "exec_command", "arguments": arguments, "call_id": id }),
+        )
+    };
+    let starts = |second: usize, id: &str, process: &str| {
+        let output =
+            format!("Wall time: 1.0 seconds\nProcess running with session ID {process}\nOutput:\n");
+        line(
+            second,
+            "response_item",
+            json!({ "type": "function_call_output", "call_id": id, "output": output }),
+        )
+    };
+    let ends = [
+        json!({ "type": "exec_command_end", "call_id": "c9", "process_id": "4968", "status": "completed" }),
+        json!({ "type": "item_completed", "item": { "type": "CommandExecution", "id": "c10", "process_id": "4969" } }),
+    ];
+    for (at, (end, process)) in ends.into_iter().zip(["4968", "4969"]).enumerate() {
+        let (id, second) = (format!("c{}", 9 + at), 20 + 10 * at);
+        lines.push(call(second, &id, "git commit"));
+        lines.push(line(second + 1, "event_msg", end));
+        lines.push(starts(second + 9, &id, process));
+        assert_eq!(running(&lines), ["npm run dev"], "form {at}");
+    }
+    // A later call whose process is given the same number runs.
+    lines.push(call(40, "c11", "git push"));
+    lines.push(starts(41, "c11", "4969"));
+    assert_eq!(running(&lines), ["npm run dev", "git push"]);
+}
+
+/// Nothing in a record tells that a process outlives a session that has been silent for a day.
+#[test]
+fn of_a_session_of_long_ago_no_door_says_that_something_runs() {
+    let mut session = Session::new();
+    agent(server(&mut session));
+    for line in &mut session.lines {
+        let time = line["timestamp"].as_str().expect("a time");
+        line["timestamp"] = time.replace("2026-03-14", "2026-03-01").into();
+    }
+    insta::assert_snapshot!(session.status(), @"Open     2 without an end in the record (last message 13 days ago): tract log --running");
+    let log = session
+        .sandbox
+        .command(&["log", "--running"])
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&log.stderr);
+    assert!(
+        said.contains("whether they still run is not known"),
+        "{said}"
+    );
+    assert_eq!(String::from_utf8_lossy(&log.stdout).lines().count(), 2);
+    let mut client = session.sandbox.command(&["mcp"]);
+    client
+        .env("CLAUDE_CODE_SESSION_ID", ID)
+        .env("CLAUDE_PROJECT_DIR", session.sandbox.work());
+    let told = Client::of(client).told("context", json!({}));
+    for told in [told, session.hook("SessionStart")] {
+        assert!(
+            told.contains("whether they still run is not known"),
+            "{told}"
+        );
+        assert!(!told.contains("look before you start it again"), "{told}");
+    }
+    let asked = json!({ "id": 1, "method": "status" }).to_string() + "\n";
+    let status = session.sandbox.tract_with(&["api"], asked);
+    assert_eq!(status.matches("\"is_stale\":true").count(), 2, "{status}");
 }
 
 /// While the model works, an end waits in the queue: the file has it before any message does.
@@ -446,13 +524,13 @@ fn what_the_agents_of_codex_started_is_told_with_the_session_that_began_them() {
             sandbox.ok(&["-q", "import", path.to_str().expect("text")]);
         }
         let status = sandbox.ok(&["status"]);
-        let running = status.lines().filter(|line| line.starts_with("Running"));
+        let running = status.lines().filter(|line| line.starts_with("Open "));
         running.map(str::to_owned).collect::<Vec<_>>().join("\n")
     };
     insta::assert_snapshot!(running(), @r"
-    Running  shell 1111, started 2 h ago: npm run dev
-    Running  shell 2222 of agent 01a0a017-0000-7000-8000-000000002222, started 2 h ago: go test ./...
-    Running  shell 3333 of agent 01a0a017-0000-7000-8000-000000003333, started 2 h ago: cargo watch
+    Open     shell 1111, no end in the record, started 2 h ago: npm run dev
+    Open     shell 2222 of agent 01a0a017-0000-7000-8000-000000002222, no end in the record, started 2 h ago: go test ./...
+    Open     shell 3333 of agent 01a0a017-0000-7000-8000-000000003333, no end in the record, started 2 h ago: cargo watch
     ");
     let log = sandbox.ok(&["log", "--running", "--format", "%s"]);
     assert_eq!(log.lines().count(), 3, "{log}");
@@ -497,8 +575,8 @@ fn what_an_agent_of_claude_code_started_is_told_with_its_session() {
     let lines: Vec<String> = own.lines.iter().map(Value::to_string).collect();
     std::fs::write(folder.join("agent-a66ffe.jsonl"), lines.join("\n") + "\n").expect("written");
     insta::assert_snapshot!(session.status(), @r"
-    Running  agent a66ffe, started 2 h ago: Read every page of the manual.
-    Running  shell bq7x of agent a66ffe, started 2 h ago: npm run dev -- --port 3001
+    Open     agent a66ffe, no end in the record, started 2 h ago: Read every page of the manual.
+    Open     shell bq7x of agent a66ffe, no end in the record, started 2 h ago: npm run dev -- --port 3001
     ");
     for event in ["PreCompact", "SessionStart"] {
         let told = session.hook(event);

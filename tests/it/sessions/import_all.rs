@@ -47,7 +47,7 @@ fn sessions_are_listed_with_what_one_types_to_get_them() {
         .map(|line| line.split("  [").next().unwrap_or_default());
     let shown: Vec<&str> = shown.collect();
     insta::assert_snapshot!(shown.join("\n"), @r"
-    ID        AGE                  TOOL                MESSAGES  HERE  ABOUT  FILE
+    ID        WHEN                 TOOL                MESSAGES  HERE  ABOUT  FILE
     5b0c9a1e  2026-03-14 11:57:00  claude-code  34, 1 compacted        Read the bank's amounts, and never in silence
     --- stderr
     … and 1 older: tract import -n 0

@@ -385,7 +385,7 @@ fn tell(
 fn bill_words(bill: &Bill) -> String {
     match bill.replies {
         0 => String::new(),
-        replies => prices::cost_of(bill.dollars, bill.unpriced, replies),
+        _ => prices::cost_of(bill),
     }
 }
 

@@ -37,6 +37,9 @@ pub struct Args {
     timeout: NonZeroU64,
 }
 
+/// How much of a finding a line has; the answer of the API has it whole.
+const MOST_CHARS: usize = 300;
+
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let all = AuditParams {
@@ -172,9 +175,18 @@ fn finding(finding: &AuditFinding, width: Option<usize>) -> Line {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    let outcome = match &finding.outcome {
+    let mut outcome = match &finding.outcome {
         Some(outcome) => Label::Dim.of(format!("  ({outcome})")),
         None => Line::new(),
+    };
+    let length = text.chars().count();
+    let text = match text.char_indices().nth(MOST_CHARS) {
+        Some((end, _)) => {
+            let length = format!("  ({} characters)", grouped(length as u64));
+            outcome = Label::Dim.of(length) + outcome;
+            text[..end].to_owned() + "…"
+        }
+        None => text,
     };
     let mut line = Label::Hash.of(hash) + format!("  {:<11}  ", finding.class);
     let room = width.map(|width| width.saturating_sub(line.width_cols() + outcome.width_cols()));

@@ -13,7 +13,9 @@ use tract::repo::Repo;
 
 use crate::cli::drawing::bill::{NOBODY, SessionNames};
 use crate::cli::drawing::listing;
-use crate::cli::drawing::prices::{cost_of, money, period, place, prices, spent, untiered};
+use crate::cli::drawing::prices::{
+    cost_of_row, money, output_of, period, place, prices, spent, untiered,
+};
 use crate::cli::{App, Failure, Result};
 
 pub use tract::deeds::CostParams as Args;
@@ -130,6 +132,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if found.is_without_others {
         let what = "without requests that no reply shows, for summaries and titles: nobody says when they were made";
         app.ui.notice(what);
+    }
+    if let Some(row) = &found.beside {
+        let cost = cost_of_row(row);
+        let replies = plural(row.replies, "reply");
+        app.ui.notice(format!(
+            "without {replies} of sub-agents, {cost}: they are not on this path"
+        ));
     }
     if !stated.is_empty() {
         let sum = |of: fn(&StatedCost) -> f64| stated.iter().map(of).sum::<f64>();
@@ -287,6 +296,8 @@ struct Row {
     /// How many replies, messages or requests; none: nobody asks.
     count: Option<u64>,
     usage: Counted,
+    /// How many replies were counted for less output than they say.
+    short_outputs: u64,
     /// What it cost, as it is shown.
     cost: String,
     /// What stands behind that.
@@ -303,7 +314,8 @@ impl Row {
                 _ => Some(row.replies),
             },
             usage: row.counted,
-            cost: cost_of(row.dollars, row.unpriced, row.replies),
+            short_outputs: row.short_outputs,
+            cost: cost_of_row(row),
             more: match (said, &row.title) {
                 (Some(said), _) => row::said(row.call.as_deref(), said, None),
                 (None, Some(title)) => Label::Text.quote(title),
@@ -321,7 +333,7 @@ impl Row {
                 .map_or(Line::new(), |count| grouped(count).into()),
             Label::Tokens.of(rounded(usage.input_tokens)),
             Line::from(format!("{}% cached", share.unwrap_or(0))),
-            Label::Tokens.of(rounded(usage.output_tokens)),
+            Label::Tokens.of(output_of(usage.output_tokens, self.short_outputs)),
             Line::from(self.cost.as_str()),
         ]
     }

@@ -6,7 +6,7 @@ use std::iter;
 use tract::deeds::{At, LogParams, Method};
 use tract::hash::{CommitHash, ContentHash};
 use tract::model::{Head, Operation};
-use tract::query::{LogOptions, LogRow};
+use tract::query::{LogOptions, LogRow, RunningWork};
 use tract::render::chat::Chat;
 use tract::render::{Calendar, Label, Line, part, plural, signed, tokens};
 use tract::repo::Repo;
@@ -20,7 +20,8 @@ use crate::cli::{App, Exit, Failure, Listing, Result, Template, Ui};
 ///
 /// Columns: hash, the message's number in the context (:12 names it), time, operation, role, this commit's tokens,
 /// the context's tokens, and how the message begins; a tool's result follows its call. On a terminal, lines are cut
-/// to its width, and each day has a line of its own. With less than 100 columns, a
+/// to its width, and each day has a line of its own. The first message has 3 tokens of the context itself, which
+/// commit does not count. With less than 100 columns, a
 /// message that was added says no operation; with less than 80, the context's tokens are left out. In a pipe, lines are whole, previews have at most 80 bytes, and times are absolute. The order is the order
 /// of the commits, whatever their times say.
 ///
@@ -134,6 +135,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         repo: &repo,
     };
     let (listed, before) = drawing.draw(pages, app)?;
+    if deed.running && listed > 0 {
+        say_if_stale(&repo.running(&tip)?, app);
+    }
     if listed == 0 {
         repo.check_names_of_log(&on, &tip, &options)?;
         if searches(&deed) {
@@ -141,7 +145,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             return Err(Failure::Quiet(Exit::NotAllowed));
         }
         app.ui.status(match deed.running {
-            true => "Nothing is running",
+            true => "Nothing without an end in the record",
             false => "No commits in this range",
         });
     }
@@ -161,6 +165,18 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui.hint("older ones: -n 0 lists all");
     }
     Ok(())
+}
+
+/// Of a session that has been silent for long nothing tells what still runs.
+fn say_if_stale(open: &[RunningWork], app: &mut App) {
+    let now = app.now();
+    let mut stale = open.iter().filter(|work| work.is_stale(now));
+    if let Some(last) = stale.find_map(|work| work.last_record) {
+        let last = app.calendar().aged(last);
+        app.ui.notice(format!(
+            "no end in the record (last message {last}); whether they still run is not known"
+        ));
+    }
 }
 
 /// Whether only some commits of the path are asked for.

@@ -7,6 +7,7 @@ use tract::model::Millis;
 use tract::render::{Label, Line, grouped, percent, plural, rounded, stretch, table};
 
 use crate::cli::drawing::bill::{NOBODY, SessionNames};
+use crate::cli::drawing::prices::output_of;
 use crate::cli::{App, Result};
 
 pub use tract::deeds::StatsParams as Args;
@@ -29,6 +30,18 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         side_by_side(&answer.rows, app)?;
     } else {
         rows(&answer, args.by(), app)?;
+    }
+    if answer.total.short_outputs > 0 {
+        let replies = plural(answer.total.short_outputs as u64, "reply");
+        app.ui.notice(format!(
+            "{replies} recorded with less output than the text has"
+        ));
+    }
+    if answer.sub_agent_replies > 0 {
+        let replies = plural(answer.sub_agent_replies as u64, "reply");
+        app.ui.notice(format!(
+            "without {replies} of sub-agents: they are not on this path"
+        ));
     }
     if answer.left_out > 0 {
         let more = grouped(answer.left_out as u64);
@@ -150,7 +163,7 @@ fn columns(by: StatsBy, is_narrow: bool) -> Vec<Column> {
                 ("failed", |row| number(row.failed + row.interrupted)),
                 ("edits", |row| number(row.edits)),
                 ("input", |row| Label::Tokens.of(rounded(row.input_tokens))),
-                ("output", |row| Label::Tokens.of(rounded(row.output_tokens))),
+                ("output", |row| Label::Tokens.of(output(row))),
             ];
             if is_narrow {
                 columns.remove(2);
@@ -172,6 +185,11 @@ fn name(row: &StatsRow, by: StatsBy, room: Option<usize>, names: &SessionNames) 
         (StatsBy::File | StatsBy::Project, name) => Label::Text.quote(&end_of(name, room)),
         (_, name) => Label::Text.quote(name),
     }
+}
+
+/// The output, at least.
+fn output(row: &StatsRow) -> String {
+    output_of(row.output_tokens, row.short_outputs as u64)
 }
 
 fn number(count: usize) -> Line {
@@ -248,7 +266,7 @@ fn run_columns(runs: &[StatsRow]) -> Vec<Line> {
                 + format!(" in {}", plural(run.files as u64, "file"))
         }),
         ("tokens", |run| {
-            let (input, output) = (rounded(run.input_tokens), rounded(run.output_tokens));
+            let (input, output) = (rounded(run.input_tokens), output(run));
             Line::from(format!("{input} in, {output} out"))
         }),
     ];

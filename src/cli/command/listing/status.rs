@@ -27,7 +27,7 @@ const CHECK_AFTER_MS: i64 = 30 * DAY_MS;
 /// How many cells the bar has.
 const BAR: usize = 20;
 /// How much work in the background is listed.
-const RUNNING: usize = 8;
+const OPEN_LINES: usize = 8;
 /// Under what `Tokens   ` is the name of.
 const INDENT: &str = "         ";
 /// What a client says in the user's name, explained where most people read of it first.
@@ -61,9 +61,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let spending = deeds::spending(&At::new(&repo, on.clone(), app))?;
     let spending = spending.map(|it| it.of_directory(repo.seat()).budgets);
     let spending = spending.unwrap_or_default();
-    let running = match status.head.commit() {
+    let open = match status.head.commit() {
         Some(tip) if args.verbose || !repo.is_on_server() => {
-            running_lines(&repo.running(&tip)?, &app.calendar())
+            open_lines(&repo.running(&tip)?, &app.calendar())
         }
         _ => Vec::new(),
     };
@@ -116,7 +116,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         ui.print(Line::from(format!("{name:9}")) + label.of(said.text()))?;
     }
     let room = ui.width_cols();
-    for line in running {
+    for line in open {
         ui.print(line.within(room))?;
     }
     ui.print("")?;
@@ -152,16 +152,28 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     Ok(())
 }
 
-/// What was started in the background and has no end in the session, a line each, the newest last.
-fn running_lines(running: &[RunningWork], calendar: &Calendar) -> Vec<Line> {
-    let left = running.len().saturating_sub(RUNNING);
-    let mut lines: Vec<Line> = running[left..]
+/// What was started in the background and has no end in the session, a line each, the newest last. Of a session that has been
+/// silent for long only how many there are.
+fn open_lines(open: &[RunningWork], calendar: &Calendar) -> Vec<Line> {
+    if let Some(work) = open.first()
+        && let Some(last) = work.last_record.filter(|_| work.is_stale(calendar.now))
+    {
+        let count = open.len();
+        let last = calendar.aged(last);
+        let line = format!(
+            "Open     {count} without an end in the record (last message {last}): tract log --running"
+        );
+        return vec![Line::from(line)];
+    }
+    let left = open.len().saturating_sub(OPEN_LINES);
+    let mut lines: Vec<Line> = open[left..]
         .iter()
         .map(|work| {
-            let mut head = format!("Running  {} {}", work.kind.as_str(), work.id);
+            let mut head = format!("Open     {} {}", work.kind.as_str(), work.id);
             if let Some(agent) = work.agent_id() {
                 head += &format!(" of agent {agent}");
             }
+            head += ", no end in the record";
             if let Some(since) = work.since {
                 head += &format!(", started {}", calendar.aged(since));
             }
@@ -170,7 +182,7 @@ fn running_lines(running: &[RunningWork], calendar: &Calendar) -> Vec<Line> {
         })
         .collect();
     if left > 0 {
-        let more = format!("Running  {left} more: tract log --running -n 0");
+        let more = format!("Open     {left} more: tract log --running -n 0");
         lines.insert(0, Line::from(more));
     }
     lines
@@ -215,18 +227,23 @@ fn watched(repo: &Repo, app: &App) -> Result<Option<Line>> {
 /// `Sessions 1,032 (claude-code 700, codex 332) of 41 directories; the files of 212 are gone: tract branch --gone`.
 fn sessions_line(held: &[HeldSession]) -> Option<Line> {
     let mut tools: BTreeMap<&str, u64> = BTreeMap::new();
-    for (tool, _) in held.iter().filter_map(|session| session.name.as_session()) {
+    let own = held.iter().filter(|session| !session.is_agents);
+    for (tool, _) in own.filter_map(|session| session.name.as_session()) {
         *tools.entry(tool).or_default() += 1;
     }
     let tools = tools
         .iter()
         .map(|(tool, count)| format!("{tool} {}", grouped(*count)));
     let tools: Vec<String> = tools.collect();
+    let agents = held.iter().filter(|session| session.is_agents).count();
     let mut line = format!(
         "Sessions {} ({})",
-        grouped(held.len() as u64),
+        grouped((held.len() - agents) as u64),
         tools.join(", ")
     );
+    if agents > 0 {
+        line += &format!(", {}", plural(agents as u64, "sub-agent"));
+    }
     let directories: BTreeSet<&String> = held.iter().filter_map(|it| it.cwd.as_ref()).collect();
     if directories.len() > 1 {
         line += &format!(" of {} directories", grouped(directories.len() as u64));
@@ -328,11 +345,17 @@ fn token_line(status: &Status) -> Line {
         _ => "",
     };
     let spread = counts::spread(status);
+    // Why it is a range.
+    let why = match status.provider {
+        ProviderSays::Before(_) => ": no reply since the newest hide or edit",
+        _ => "",
+    };
     let Some(budget) = status.budget else {
         let count = match spread {
             Some((low, high)) => format!("{} to {}", grouped(low), grouped(high)),
             None => about.to_owned() + &grouped(total.tokens),
         };
+        let why = spread.map_or("", |_| why);
         // Lists have tract's own count.
         let count = match status.provider.count() {
             Some(_) if total.tokens != status.total.tokens => {
@@ -340,7 +363,7 @@ fn token_line(status: &Status) -> Line {
             }
             _ => count,
         };
-        return format!("Tokens   {count} (no budget set)").into();
+        return format!("Tokens   {count} (no budget set){why}").into();
     };
     if let Some((low, high)) = spread {
         let (few, many) = (percent(low, budget), percent(high, budget));
@@ -352,7 +375,7 @@ fn token_line(status: &Status) -> Line {
         return Line::from("Window   ")
             + label.of(bar(low, budget))
             + format!(
-                " {} to {} of {} ({few} to {many})",
+                " {} to {} of {} ({few} to {many}){why}",
                 rounded(low),
                 rounded(high),
                 rounded(budget)

@@ -96,7 +96,7 @@ fn look(args: &Args, app: &mut App) -> Result<()> {
     let withheld = Withheld::with(app.secrets()?);
     let secrets = Some(withheld.secrets());
     let keep = repo.keep(&tip, None, Heard::Nothing, changed_files, secrets)?;
-    let mut running: Vec<RunningFacts> = repo.running(&tip)?.iter().map(Into::into).collect();
+    let mut running = RunningFacts::all(&repo.running(&tip)?, app.now());
     withheld.running(&mut running);
     let mut digest = digest(&keep, args.chars.into());
     let mut running = mcp::running(&running, &app.calendar());
@@ -271,7 +271,7 @@ fn keep(
             .repo
             .keep(&tip, branch.as_ref(), heard, changed_files, secrets)?;
         let running = at.repo.running(&tip)?;
-        let mut running: Vec<RunningFacts> = running.iter().map(Into::into).collect();
+        let mut running = RunningFacts::all(&running, at.host.now());
         withheld.running(&mut running);
         Ok((keep, running))
     })

@@ -27,7 +27,7 @@ pub fn tell(app: &mut App, repo: &Repo, status: &Status) -> Result<()> {
         return Ok(());
     }
     let bill = Bill::of(&replies);
-    let so_far = prices::cost_of(bill.dollars, bill.unpriced, bill.replies);
+    let so_far = prices::cost_of(&bill);
     let mut rows = vec![(
         "so far",
         format!("{so_far} for {}", plural(bill.replies, "reply")),
