@@ -15,7 +15,6 @@ use crate::model::Encoding;
 use crate::model::price::{Paid, Prices};
 use crate::model::tokens::Counter;
 use crate::repo::counts::key_of;
-use crate::repo::load;
 use crate::store::View;
 
 /// What a first chunk was counted for at most: of a reply with more it is not asked what it says.
@@ -23,6 +22,8 @@ const FIRST_CHUNK: u64 = 32;
 /// What a reply says by our count may be so many times what its provider counted, and as many tokens more.
 const TIMES: u64 = 2;
 const MORE: u64 = 16;
+/// How many messages that are to be counted are held at once.
+const AT_ONCE: usize = 256;
 
 /// Notes which of these replies say more than their output was counted for.
 pub(super) fn mark(view: &dyn View, replies: &mut [BilledReply], prices: &Prices) -> Result<()> {
@@ -68,16 +69,19 @@ fn said(view: &dyn View, contents: &[ContentHash]) -> Result<Vec<Option<u64>>> {
             counts = counts.into_iter().zip(kept).map(|(a, b)| a.or(b)).collect();
         }
     }
-    for (count, content) in counts.iter_mut().zip(contents) {
-        if count.is_none() {
-            *count = match load::contents(view, &[*content]) {
-                Ok(messages) => {
-                    let counter = Counter::of(Encoding::default());
-                    messages.first().map(|message| counter.message(message))
-                }
-                Err(Error::Damaged { .. }) => None,
-                Err(error) => return Err(error),
-            };
+    let counter = Counter::of(Encoding::default());
+    let missing: Vec<usize> = (0..counts.len())
+        .filter(|at| counts[*at].is_none())
+        .collect();
+    for some in missing.chunks(AT_ONCE) {
+        let wanted: Vec<ContentHash> = some.iter().map(|at| contents[*at]).collect();
+        let messages = match view.contents(&wanted) {
+            Ok(messages) => messages,
+            Err(Error::Damaged { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        for (at, message) in some.iter().zip(messages) {
+            counts[*at] = message.map(|message| counter.message(&message));
         }
     }
     let exact = counts
