@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::repo::path;
-use crate::store::{CommitRow, Standing, Trail, Trails, View};
+use crate::store::{CommitRow, Spot, Trail, Trails, View};
 
 /// All that leads to some commits.
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(crate) struct History {
 
 struct End {
     commit: CommitHash,
-    at: Option<Standing>,
+    at: Option<Spot>,
 }
 
 impl History {
@@ -57,7 +57,7 @@ impl History {
         Ok(())
     }
 
-    fn take(&mut self, commit: CommitHash, at: Option<Standing>, trail: &Trail) {
+    fn take(&mut self, commit: CommitHash, at: Option<Spot>, trail: &Trail) {
         let is_begun = |end: &End| end.at.is_some_and(|at| trail.holds(at));
         self.ends.retain(|end| !is_begun(end));
         self.ends.push(End { commit, at });
@@ -101,7 +101,7 @@ pub(crate) fn leads_to(view: &dyn View, commit: &CommitHash, tip: &CommitHash) -
 }
 
 /// The path to a commit, and where it stands itself.
-fn trail(view: &dyn View, tip: CommitHash) -> Result<(Trail, Option<Standing>)> {
+fn trail(view: &dyn View, tip: CommitHash) -> Result<(Trail, Option<Spot>)> {
     let (trail, at) = view.trail(&tip, &[tip])?;
     Ok((trail, at.into_iter().next().flatten()))
 }

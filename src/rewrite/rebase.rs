@@ -205,13 +205,9 @@ impl Repo {
             made: HashSet::new(),
             says: false,
         };
-        // What a later command changes has to be there.
-        let last_change = rows.iter().rposition(|row| row.appended().is_none());
-        for (at, row) in rows.iter().enumerate() {
-            let is_there = last_change.is_none_or(|last| last < at)
-                && !rebase.skip.contains(&row.hash)
-                && putting.is_there(row, base.as_ref(), &rebase.onto)?;
-            let fate = match is_there {
+        let there = putting.there(&rows, base.as_ref(), rebase)?;
+        for row in &rows {
+            let fate = match there.contains(&row.hash) {
                 true => putting.leave(row)?,
                 false => putting.put(row, rebase)?,
             };
@@ -317,6 +313,36 @@ struct Putting<'a> {
 }
 
 impl Putting<'_> {
+    /// The own commits that the new base needs no more. What a later command changes has to be put there, and of copies
+    /// that call tools, or answer calls, all are left or none.
+    fn there(
+        &self,
+        rows: &[CommitRow],
+        base: Option<&CommitHash>,
+        rebase: &Rebase,
+    ) -> Result<HashSet<CommitHash>> {
+        let last_change = rows.iter().rposition(|row| row.appended().is_none());
+        let behind = last_change.map_or(0, |last| last + 1);
+        let mut there = HashSet::new();
+        let mut tools: Vec<(CommitHash, bool)> = Vec::new();
+        for row in &rows[behind..] {
+            let is_wanted = !rebase.skip.contains(&row.hash);
+            let is_there = is_wanted && self.is_there(row, base, &rebase.onto)?;
+            let said = row.appended().filter(|_| row.commit.origin.is_some());
+            let said = said.map(|content| load::contents(self.tx, &[content]));
+            let said = said.transpose()?.into_iter().flatten().next();
+            if said.is_some_and(|it| it.calls().next().is_some() || it.results().next().is_some()) {
+                tools.push((row.hash, is_there));
+            } else if is_there {
+                there.insert(row.hash);
+            }
+        }
+        if tools.iter().all(|(_, is_there)| *is_there) {
+            there.extend(tools.into_iter().map(|(commit, _)| commit));
+        }
+        Ok(there)
+    }
+
     /// Whether a commit only brought in what the new base has since the branch parted from it: a merge of what leads
     /// there, or a copy of a message that it shows.
     fn is_there(

@@ -9,7 +9,7 @@ use super::checkpoint::{Checkpoints, Settings, decode_settings};
 use super::codec::number;
 use super::columns::{damaged, missing};
 use super::{
-    Appended, Cell, CommitRow, CountKey, Derivations, Facts, ListedCommit, Paths, Standing, Trail,
+    Appended, Cell, CommitRow, CountKey, Derivations, Facts, ListedCommit, Paths, Spot, Trail,
     Visit,
 };
 use crate::error::{Error, Result};
@@ -351,13 +351,13 @@ impl<E: Lineages> Paths for E {
         &self,
         tip: &CommitHash,
         commits: &[CommitHash],
-    ) -> Result<(Trail, Vec<Option<Standing>>)> {
+    ) -> Result<(Trail, Vec<Option<Spot>>)> {
         let path = self.path(tip)?;
         if path.is_empty() {
             return Ok((Trail(path), vec![None; commits.len()]));
         }
         let found = self.standing(commits)?.into_iter();
-        let found = found.map(|at| at.map(|(lineage, depth)| Standing { lineage, depth }));
+        let found = found.map(|at| at.map(|(lineage, depth)| Spot { lineage, depth }));
         Ok((Trail(path), found.collect()))
     }
 

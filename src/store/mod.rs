@@ -63,7 +63,7 @@ pub use health::{
 };
 pub use ledger::{Ledger, RefMoves};
 pub use objects::{CommitRow, ContentRow, Objects, ObjectsMut};
-pub use paths::{Appended, Facts, ListedCommit, Paths, Standing, Trail, Trails, Visit};
+pub use paths::{Appended, Facts, ListedCommit, Paths, Spot, Trail, Trails, Visit};
 pub use precondition::{Condition, Guarded};
 pub use reach::{ByReach, Dropped, Reachability, ReachabilityMut};
 #[cfg(test)]

@@ -71,7 +71,7 @@ pub type Visit<'a, T> = &'a mut dyn FnMut(T) -> Result<()>;
 
 /// Where a commit stands: on which lineage, and how deep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct Spot {
     pub(super) lineage: i64,
     pub(super) depth: i64,
 }
@@ -83,7 +83,7 @@ pub struct Trail(pub(super) Arc<Vec<(i64, i64)>>);
 
 impl Trail {
     /// Whether what stands there is on the path.
-    pub fn holds(&self, at: Standing) -> bool {
+    pub fn holds(&self, at: Spot) -> bool {
         let on = self.0.iter().find(|(lineage, _)| *lineage == at.lineage);
         on.is_some_and(|(_, last)| at.depth <= *last)
     }
@@ -103,7 +103,7 @@ impl Trails {
     }
 
     /// Whether what stands there is on one of them.
-    pub fn hold(&self, at: Standing) -> bool {
+    pub fn hold(&self, at: Spot) -> bool {
         self.0
             .get(&at.lineage)
             .is_some_and(|last| at.depth <= *last)
@@ -191,11 +191,8 @@ pub trait Paths {
     fn merges(&self, tip: &CommitHash) -> Result<Vec<CommitRow>>;
 
     /// The path that ends in `tip`, and where these commits stand. A few hops between lineages.
-    fn trail(
-        &self,
-        tip: &CommitHash,
-        commits: &[CommitHash],
-    ) -> Result<(Trail, Vec<Option<Standing>>)>;
+    fn trail(&self, tip: &CommitHash, commits: &[CommitHash])
+    -> Result<(Trail, Vec<Option<Spot>>)>;
 
     /// Whether these commits are on the path that ends in `tip`, `tip` itself included.
     fn are_ancestors(&self, commits: &[CommitHash], tip: &CommitHash) -> Result<Vec<bool>> {

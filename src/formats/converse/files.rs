@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::formats::format::{JoinedFiles, SessionFolder};
 use crate::wire::json::{Object, array, is_object, quoted, tight};
 
-const SHOWN: &str = "session.json";
+pub(super) const SHOWN: &str = "session.json";
 const AGENTS: &str = "agents";
 const MESSAGES: &str = "messages";
 

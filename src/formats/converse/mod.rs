@@ -15,7 +15,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use crate::formats::format::{Format, Shape};
+use crate::formats::format::{Format, Home, Shape};
 use crate::formats::shared::{conversations, histories};
 use read::{Agent, Chat};
 
@@ -45,5 +45,8 @@ pub static STRANDS: Format = Format {
     sniff: |head| head.lists(|agent| agent.has(AGENT)).then_some(0),
     common_stem: Some(STEM),
     joined_files: Some(files::FILES),
+    home: Some(Home::of(".strands", "sessions", 1, |name| {
+        name == files::SHOWN
+    })),
     ..Format::only_read("strands", Shape::Document, conversations::import::<Agent>)
 };

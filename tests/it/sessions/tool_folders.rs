@@ -126,6 +126,27 @@ fn a_session_in_several_files_is_listed_watched_and_paid_for_once() {
 }
 
 #[test]
+fn sessions_of_strands_are_found_where_it_keeps_them_by_default() {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    put(
+        &sandbox,
+        "strands/session_mill",
+        ".strands/sessions/session_mill",
+    );
+    let listed = sandbox.ok(&["import", "--all", "--list"]);
+    assert_eq!(listed.matches("strands").count(), 1, "{listed}");
+    let first = sandbox.tract(&["watch", "--once"]);
+    assert!(first.contains("Looked at 1 file"), "{first}");
+    assert!(first.contains("strands/"), "{first}");
+    assert!(
+        sandbox
+            .tract(&["watch", "--once"])
+            .contains("Looked at 1 file: nothing new")
+    );
+}
+
+#[test]
 fn a_part_of_a_session_is_called_so_where_it_is_named() {
     let sandbox = Sandbox::empty();
     put(&sandbox, "mistral-vibe/store/chunks", "chunks");
