@@ -376,17 +376,36 @@ impl<'a> Recorder<'a> {
         if before.starts_with(now) || now.starts_with(before) || self.stream.session().is_none() {
             return own;
         }
-        // A part of what was kept, once more: whole records of it.
-        let again = memchr::memmem::find_iter(before, now).any(|at| {
-            let (ahead, behind) = (&before[..at], &before[at + now.len()..]);
+        // A part of what was kept, once more: whole records of it, perhaps behind lines that are none.
+        let said = from_first_record(now);
+        let again = memchr::memmem::find_iter(before, said).any(|at| {
+            let (ahead, behind) = (&before[..at], &before[at + said.len()..]);
             let is_begun = ahead.is_empty() || ahead.ends_with(b"\n");
-            is_begun && (now.ends_with(b"\n") || behind.is_empty() || behind.starts_with(b"\n"))
+            is_begun && (said.ends_with(b"\n") || behind.is_empty() || behind.starts_with(b"\n"))
         });
         if again {
-            return (end == self.bytes.len()).then_some(Joined::of(b"", before));
+            // Of that, the broken lines alone are new.
+            let broken = &now[..now.len() - said.len()];
+            let all = match broken {
+                [] => Joined::of(b"", before),
+                broken => Joined::of(before, broken),
+            };
+            return (end == self.bytes.len()).then_some(all);
         }
         Some(Joined::of(before, now))
     }
+}
+
+/// A stream from its first line that is an object; all of it where none is, as in a stream of named events.
+fn from_first_record(bytes: &[u8]) -> &[u8] {
+    let mut rest = bytes;
+    while !rest.trim_ascii_start().starts_with(b"{") {
+        match memchr::memchr(b'\n', rest) {
+            Some(end) => rest = &rest[end + 1..],
+            None => return bytes,
+        }
+    }
+    rest
 }
 
 /// What was kept of a session before, and what came of it since, on lines of its own.

@@ -734,6 +734,10 @@ fn a_part_of_a_session_that_comes_once_more_is_nothing_new() {
         assert!(said.contains("Nothing new in"), "{number}: {said}");
         assert_eq!(sandbox.ok(&["log", "-n", "0"]), before, "{number}");
     }
+    // A line that is no record in front of it changes nothing.
+    let broken = sandbox.tract_with(&["record"], format!("garbage\n{}", part(2)));
+    assert!(broken.contains("problem: "), "{broken}");
+    assert_eq!(sandbox.ok(&["log", "-n", "0"]), before);
     assert!(record(4).contains("Recorded"));
     assert_eq!(messages(&sandbox).len(), 4);
 }
