@@ -108,6 +108,18 @@ pub fn spent(budget: &MoneyBudget) -> String {
     format!("{spent} of {limit} ({share}%){unpriced}{short}")
 }
 
+/// What a budget cannot tell of its day or month.
+pub fn untimed(budget: &MoneyBudget) -> String {
+    match budget.untimed {
+        0 => String::new(),
+        replies => format!(
+            "; {} without a time left out: {}",
+            plural(replies, "reply"),
+            money(budget.untimed_dollars)
+        ),
+    }
+}
+
 /// What the list does not have of these replies, each with what is said of it.
 pub fn untiered<'r>(
     replies: impl IntoIterator<Item = &'r BilledReply> + Clone,

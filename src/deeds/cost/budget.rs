@@ -38,6 +38,13 @@ pub struct MoneyBudget {
     /// How many were counted for less output than they say: the sum is at least this.
     #[serde(skip_serializing_if = "is_zero")]
     pub short_outputs: u64,
+    /// How many replies have no time: what they cost may be of this day or month, and is not in the sum. A stream that is
+    /// recorded names none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub untimed: u64,
+    /// What those cost, in US dollars.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub untimed_dollars: f64,
 }
 
 impl MoneyBudget {
@@ -142,6 +149,8 @@ fn spent(replies: &[BilledReply], limits: &[MoneyLimit], now: Millis, zone: &Tim
             true => day == today && is_meant(reply),
             false => is_this_month(day) && is_meant(reply),
         });
+        let untimed = replies.iter().filter(|it| it.time.is_none());
+        let untimed = Bill::of(untimed.filter(|it| is_meant(it)));
         MoneyBudget {
             setting: limit.setting,
             directory: limit.directory.clone(),
@@ -149,6 +158,8 @@ fn spent(replies: &[BilledReply], limits: &[MoneyLimit], now: Millis, zone: &Tim
             spent_dollars: bill.dollars,
             unpriced: bill.unpriced,
             short_outputs: bill.short.replies,
+            untimed: untimed.replies,
+            untimed_dollars: untimed.dollars,
         }
     });
     let first = dated.iter().map(|(day, _)| *day).min();
@@ -163,6 +174,11 @@ fn spent(replies: &[BilledReply], limits: &[MoneyLimit], now: Millis, zone: &Tim
             today.days_in_month() - today.day(),
         ),
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_nothing(dollars: &f64) -> bool {
+    *dollars == 0.0
 }
 
 /// Whether a directory is another one, or in it.

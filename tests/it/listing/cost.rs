@@ -1214,6 +1214,19 @@ fn a_budget_of_money_stands_in_the_status_and_ends_a_check_with_1() {
 }
 
 #[test]
+fn what_a_budget_cannot_place_in_a_day_is_said() {
+    let sandbox = Sandbox::new();
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let stream = std::fs::read(data.join("claude-stream/partial.jsonl")).expect("a fixture");
+    sandbox.tract_with(&["record"], stream);
+    sandbox.ok(&["config", "budget.day", "5"]);
+    for command in [["cost", "--check"].as_slice(), &["status"]] {
+        let told = sandbox.ok(command);
+        assert!(told.contains("without a time left out: $"), "{told}");
+    }
+}
+
+#[test]
 fn a_budget_of_a_directory_is_of_what_ran_in_it_and_a_hook_tells_it_when_asked() {
     let sandbox = Sandbox::new();
     for (at, directory) in ["/home/ada/mill/wheel", "/home/ada/shop"]

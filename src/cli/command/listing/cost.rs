@@ -14,7 +14,7 @@ use tract::repo::Repo;
 use crate::cli::drawing::bill::{NOBODY, SessionNames};
 use crate::cli::drawing::listing;
 use crate::cli::drawing::prices::{
-    cost_of_row, money, output_of, period, place, prices, spent, untiered,
+    cost_of_row, money, output_of, period, place, prices, spent, untiered, untimed,
 };
 use crate::cli::{App, Failure, Result};
 
@@ -247,7 +247,10 @@ fn tell_spending(spending: &Spending, app: &mut App) -> Result<()> {
             false => Label::Text,
         };
         let period = Line::from(period(budget)) + place(budget);
-        vec![Label::Dim.of(period.text()), label.of(spent(budget))]
+        vec![
+            Label::Dim.of(period.text()),
+            label.of(spent(budget) + &untimed(budget)),
+        ]
     });
     app.ui.print_all(table::lines(rows.collect(), &[]))?;
     if let Some(month) = &spending.forecast {

@@ -14,7 +14,7 @@ use tract::render::{Calendar, Label, Line, grouped, percent, plural, rounded, ro
 use tract::repo::Repo;
 
 use crate::cli::bisection::by_hand;
-use crate::cli::drawing::prices::{period, place, spent};
+use crate::cli::drawing::prices::{period, place, spent, untimed};
 use crate::cli::drawing::{cache, import, listing, outcome, unreadable};
 use crate::cli::watch::lock;
 use crate::cli::{App, Listing, Result, Ui, guard_record};
@@ -112,7 +112,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             true => Label::Warning,
             false => Label::Text,
         };
-        let said = Line::from(format!("{} {}", spent(budget), period(budget))) + place(budget);
+        let said = Line::from(format!("{} {}", spent(budget), period(budget)))
+            + place(budget)
+            + untimed(budget);
         ui.print(Line::from(format!("{name:9}")) + label.of(said.text()))?;
     }
     let room = ui.width_cols();
