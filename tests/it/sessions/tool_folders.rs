@@ -135,7 +135,7 @@ fn sessions_of_strands_are_found_where_it_keeps_them_by_default() {
         ".strands/sessions/session_mill",
     );
     let listed = sandbox.ok(&["import", "--all", "--list"]);
-    assert_eq!(listed.matches("strands").count(), 1, "{listed}");
+    assert_eq!(listed.matches("  strands  ").count(), 1, "{listed}");
     let first = sandbox.tract(&["watch", "--once"]);
     assert!(first.contains("Looked at 1 file"), "{first}");
     assert!(first.contains("strands/"), "{first}");
