@@ -462,7 +462,7 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
             "`tract reflog REF` lists where a ref was"
         }
         Error::UnknownRevision { text, .. } if text.contains("..") => {
-            "a range of messages is :3..5, or idea:3..5 on a branch; `tract log A..B` lists their numbers"
+            "one message or commit is meant here; `tract log A..B` takes a range, as :3..5, or idea:3..5 on a branch"
         }
         Error::UnknownRevision { .. } => {
             "`tract log --oneline` lists them, `tract branch` the branches"

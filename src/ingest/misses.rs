@@ -86,7 +86,7 @@ pub struct Misses {
     pub replies: Vec<CachedReply>,
     /// How many are left out, for what is said of them can be no counts.
     pub uncounted: u64,
-    /// How many misses are unknown, of replies whose session file is not here: it may say why.
+    /// How many misses have a cause that history suggests, or none, for their session file is not here: it may say another.
     pub without_file: u64,
     /// Why requests that are recorded cannot be told, each once.
     pub lacks: Vec<Lack>,
@@ -152,10 +152,12 @@ pub fn misses(repo: &Repo, tip: Option<&CommitHash>, prices: &Prices) -> Result<
             reply: reply.clone(),
         });
     }
-    let unknown = found.replies.iter();
-    let unknown = unknown.filter(|row| matches!(row.cause, Some(MissCause::Unknown)));
-    let unknown: Vec<CommitHash> = unknown.map(|row| row.reply.commit).collect();
-    let records = view.records(&unknown)?;
+    let worked_out = found.replies.iter().filter(|row| {
+        let told = |cause: &MissCause| matches!(cause, MissCause::Said { .. } | MissCause::Sent(_));
+        row.reply.session.is_some() && row.cause.as_ref().is_some_and(|cause| !told(cause))
+    });
+    let worked_out: Vec<CommitHash> = worked_out.map(|row| row.reply.commit).collect();
+    let records = view.records(&worked_out)?;
     found.without_file = records.iter().filter(|it| it.is_empty()).count() as u64;
     Ok(found)
 }

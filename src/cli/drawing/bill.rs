@@ -120,9 +120,9 @@ pub fn lacking(found: &Misses) -> Vec<String> {
         said.push(format!("{more} more like it: not all is in the files"));
     }
     if found.without_file > 0 {
-        let misses = plural(found.without_file, "unknown miss");
+        let misses = plural(found.without_file, "miss");
         said.push(format!(
-            "{misses} of sessions whose file is not here: the provider may say why in it"
+            "{misses} of sessions whose file is not here: it may give another cause"
         ));
     }
     said
