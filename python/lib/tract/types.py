@@ -350,7 +350,7 @@ class CostParams(TypedDict, total=False):
     
     Every reply that a provider counted is priced once, by the list price of its day. Those are all that sessions,
     branches and tags lead to, or those on the path to `rev`. A sub-agent counts with the session that started it, unless
-    rows are `by` agent. With a subscription, the figures are API-equivalent: what the same work costs by the API.
+    rows are `by` agent. It is not on the path to `rev`: there, a note gives its cost. With a subscription, the figures are API-equivalent: what the same work costs by the API.
     Requests that no reply shows, such as those for summaries and titles, are a row of their own. They are known where
     the client gives the sum of its requests. Output of which a stream gives only the sum is in that row, too.
     
@@ -1371,6 +1371,8 @@ class _SessionHere(TypedDict):
     """Its ref, which is a revision."""
     is_gone: bool
     """Whether its file is gone."""
+    is_agents: bool
+    """Whether an agent of another session did it: it is counted with that one."""
 
 
 class SessionHere(_SessionHere, total=False):
@@ -1600,6 +1602,13 @@ class MoneyBudget(_MoneyBudget, total=False):
     """What a day or a month may cost, and what it has cost."""
     directory: Optional[str]
     """The directory of which it is, with its worktrees and the folders in it; none: of all."""
+    short_outputs: int
+    """How many were counted for less output than they say: the sum is at least this."""
+    untimed: int
+    """How many replies have no time: what they cost may be of this day or month, and is not in the sum. A stream that is
+    recorded names none."""
+    untimed_dollars: float
+    """What those cost, in US dollars."""
 
 
 class MonthForecast(TypedDict):
@@ -1622,6 +1631,8 @@ class _RunningFacts(TypedDict):
     """Its prompt or its command. What somebody else wrote: escape it before it is shown."""
     message: str
     """The message that told of its start."""
+    is_stale: bool
+    """Whether that is more than a day ago: then nothing tells whether it still runs."""
 
 
 class RunningFacts(_RunningFacts, total=False):
@@ -1630,7 +1641,9 @@ class RunningFacts(_RunningFacts, total=False):
     """The sub-agent that started it, where the session did not do so itself: the client's name for it. What somebody else
     wrote."""
     since_ms: Optional[int]
-    """Since when, in milliseconds since 1970."""
+    """When it was started, in milliseconds since 1970."""
+    last_record_ms: Optional[int]
+    """When the newest message of the session was said, in milliseconds since 1970."""
 
 
 class _LogEntry(TypedDict):
@@ -2452,12 +2465,16 @@ class CostAnswer(_CostAnswer, total=False):
     """With `misses`, what each cause comes to, the dearest first."""
     unlisted: List[UnlistedCount]
     """What the list does not have of what the replies were billed for."""
+    short_outputs: Optional[ShortOutputFacts]
+    """What is missing in the recorded output of the replies, and so in their price."""
     stated: List[StatedSessionCost]
     """What clients say that their sessions cost, where the list says otherwise; told where all replies count."""
     directory: Optional[str]
     """The directory of which it is alone, where each has a HEAD of its own."""
     without_other_requests: bool
     """Whether other requests are left out of which no reply tells: of their sessions only some replies are meant."""
+    sub_agents: Optional[CostRow]
+    """With `rev`: what sub-agents of its session came to. They are not on the path to it, and in no sum here."""
     away: List[CostRow]
     """Where no reply of `directory` is meant: the directories that have some in that time, the one with most first."""
     spending: Optional[Spending]
@@ -2490,6 +2507,9 @@ class CostRow(_CostRow, total=False):
     """One line of it. What somebody else wrote: escape it before it is shown."""
     call: Optional[str]
     """The call that it answers. What somebody else wrote."""
+    short_outputs: int
+    """How many were counted for less output than they say, as where a client keeps what the first chunk of a stream counts:
+    their output is at least what was counted, and the sum at least `dollars`."""
 
 
 class _CacheMiss(TypedDict):
@@ -2539,6 +2559,16 @@ class UnlistedCount(TypedDict):
     """How many; of a way to serve them, how many replies."""
 
 
+class ShortOutputFacts(TypedDict):
+    """What is missing in the recorded output of replies. The sums do not have it."""
+    replies: int
+    """How many replies were counted for less output than they say."""
+    estimated_tokens: int
+    """What is missing by the count of tract's own tokenizer: an estimate."""
+    estimated_dollars: float
+    """Its list price in US dollars: an estimate."""
+
+
 class StatedSessionCost(TypedDict):
     """What a client says that a session cost, and what it comes to by the list of prices."""
     session: str
@@ -2564,6 +2594,9 @@ class StatsAnswer(_StatsAnswer, total=False):
     """What was done."""
     edits: List[StatsEdit]
     """With `edits`, in place of rows: the newest first."""
+    sub_agent_replies: int
+    """With revisions: how many replies of sub-agents of their sessions were counted by a provider and are not in the sums, for
+    they are on none of the paths."""
     directory: Optional[str]
     """The directory of which it is alone, where each has a HEAD of its own."""
 
@@ -2615,6 +2648,8 @@ class StatsRow(_StatsRow, total=False):
     """The first time that is known, in milliseconds since 1970."""
     last_ms: Optional[int]
     """The last."""
+    short_outputs: int
+    """How many replies were counted for less output than they say: `output_tokens` is at least what they have."""
 
 
 class _StatsEdit(TypedDict):
@@ -2755,7 +2790,7 @@ class _MadeCommit(TypedDict):
 class MadeCommit(_MadeCommit, total=False):
     """A commit that was made."""
     tokens: Optional[Tokens]
-    """Its message's tokens."""
+    """Its message's tokens. `log` adds 3 of the context itself to the first message."""
 
 
 MoveAnswer = TypedDict("MoveAnswer", {"from": "Position", "to": "Position"}, total=False)
