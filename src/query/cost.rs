@@ -285,6 +285,15 @@ fn mark_outputs(
     Ok(())
 }
 
+/// The same of replies that are found one by one, by what all clients say here.
+pub(crate) fn mark_short(
+    view: &dyn View,
+    replies: &mut [BilledReply],
+    prices: &Prices,
+) -> Result<()> {
+    mark_outputs(view, replies, &stated_here(view)?, prices)
+}
+
 fn forget_outputs(replies: &mut [BilledReply], stated: &[(RefName, StatedUsage)]) {
     let stated: HashSet<&str> = stated.iter().map(|(name, _)| name.as_str()).collect();
     for reply in replies {

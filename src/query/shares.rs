@@ -16,7 +16,7 @@ use crate::model::price::{Paid, Price, Prices, UNITS};
 use crate::model::provider_count::least_overhead;
 use crate::model::tokens::{CONTEXT_OVERHEAD, Counter};
 use crate::model::{CountedReply, Encoding, EntryId, Part, Role};
-use crate::query::cost::{BilledReply, KnownReplies, NewPath, each_path};
+use crate::query::cost::{BilledReply, KnownReplies, NewPath, each_path, mark_short};
 use crate::query::newest_request::shape_at;
 use crate::query::spread::{BillShare, Spread};
 use crate::repo::calls;
@@ -103,7 +103,9 @@ impl Repo {
             shares: Shares::default(),
         };
         each_path(&*view, tip, &mut |path| found.path(&path, wanted))?;
-        Ok(found.shares)
+        let mut shares = found.shares;
+        mark_short(&*view, &mut shares.replies, prices)?;
+        Ok(shares)
     }
 
     /// What a list shows of messages, and the calls that they answer. Hostile until escaped.

@@ -1,7 +1,7 @@
 //! What replies have in common with others that are billed, and why a cache did not have a request, for people.
 
 use jiff::civil::Date;
-use tract::deeds::CostBy;
+use tract::deeds::{CostBy, StatsAnswer};
 use tract::ingest::{MissCause, Misses};
 use tract::model::RefName;
 use tract::query::BilledReply;
@@ -126,6 +126,17 @@ pub fn lacking(found: &Misses) -> Vec<String> {
         ));
     }
     said
+}
+
+/// What the counts of work done leave out.
+pub fn uncounted(answer: &StatsAnswer) -> Vec<String> {
+    let short = plural(answer.total.short_outputs as u64, "reply");
+    let agents = plural(answer.sub_agent_replies as u64, "reply");
+    let short = (answer.total.short_outputs > 0)
+        .then(|| format!("{short} recorded with less output than the text has"));
+    let agents = (answer.sub_agent_replies > 0)
+        .then(|| format!("without {agents} of sub-agents: they are not on this path"));
+    short.into_iter().chain(agents).collect()
 }
 
 /// Why a cache did not have what it was given before.

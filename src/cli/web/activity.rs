@@ -9,7 +9,8 @@ use tract::repo::{On, Repo};
 use super::cost::{TIMES, name, views};
 use super::site::Opened;
 use super::{Answer, Asked, Site, session_address};
-use crate::cli::drawing::bill::NOBODY;
+use crate::cli::drawing::bill::{NOBODY, uncounted};
+use crate::cli::drawing::prices::output_of;
 use crate::cli::{App, Failure, Result};
 
 /// How many rows a table has.
@@ -104,6 +105,7 @@ fn page(
     if table.rows.is_empty() {
         notes.insert(0, "Nothing of the kind in that time.".to_owned());
     }
+    notes.extend(uncounted(&stats));
     if stats.left_out > 0 {
         notes.push(format!("{} more.", grouped(stats.left_out as u64)));
     }
@@ -248,7 +250,7 @@ fn rows(stats: &StatsAnswer, by: StatsBy) -> CostTable {
                 number(row.failed + row.interrupted),
                 number(row.edits),
                 rounded(row.input_tokens),
-                rounded(row.output_tokens),
+                output_of(row.output_tokens, row.short_outputs as u64),
             ],
         },
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tract::deeds::CostRow;
 use tract::model::price::Prices;
 use tract::model::{Encoding, Millis};
-use tract::query::{Bearer, Bill, BilledReply, OthersOf, bills, bills_by_model};
+use tract::query::{Bearer, Bill, BilledReply, OtherRequests, OthersOf, bills, bills_by_model};
 use tract::render::calendar::Edge;
 use tract::render::html::{
     CalendarDay, CostCalendar, CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow,
@@ -144,18 +144,7 @@ impl Costs<'_> {
 
     /// By day, session, model, directory and program.
     fn overview(&self, site: &Site, asked: &Asked) -> Result<Told> {
-        let billing = match self.opened {
-            Some(opened) => self.repo.session_billing(&opened.tip, &self.prices)?,
-            None => self.repo.billing(&self.prices)?,
-        };
-        let is_wanted = |reply: &BilledReply| self.is_wanted(reply);
-        // What nobody has a reply of has no time, and no page of its own.
-        let of = match self.since.is_none() && self.opened.is_none() {
-            true => OthersOf::All,
-            false => OthersOf::Whole(&is_wanted),
-        };
-        let (others, is_without) = billing.other_requests(of);
-        let mut replies = billing.replies;
+        let (mut replies, others, is_without) = self.billed()?;
         replies.retain(|reply| self.is_wanted(reply));
         let mut told = self.sums(&replies, &others.bill);
         for (model, tokens) in &others.unpriced {
@@ -213,6 +202,35 @@ impl Costs<'_> {
             }
         }
         Ok(told)
+    }
+
+    /// All replies, what other requests came to, and whether some of those are left out.
+    fn billed(&self) -> Result<(Vec<BilledReply>, OtherRequests, bool)> {
+        let billing = match self.opened {
+            Some(opened) => self.repo.session_billing(&opened.tip, &self.prices)?,
+            None => self.repo.billing(&self.prices)?,
+        };
+        let is_wanted = |reply: &BilledReply| self.is_wanted(reply);
+        // What nobody has a reply of has no time, and no page of its own.
+        let of = match self.since.is_none() && self.opened.is_none() {
+            true => OthersOf::All,
+            false => OthersOf::Whole(&is_wanted),
+        };
+        let (others, is_without) = billing.other_requests(of);
+        Ok((billing.replies, others, is_without))
+    }
+
+    /// What a page of one path leaves out, though the page of its session has it.
+    fn beside(&self) -> Result<Option<String>> {
+        let Some(opened) = self.opened else {
+            return Ok(None);
+        };
+        let mut agents = self.repo.billed_agents_beside(&opened.tip, &self.prices)?;
+        agents.retain(|reply| self.is_wanted(reply));
+        let bill = Bill::of(&agents);
+        let (replies, cost) = (plural(bill.replies, "reply"), cost_of(&bill));
+        let said = format!("Without {replies} of sub-agents, {cost}: they are not on this path.");
+        Ok((bill.replies > 0).then_some(said))
     }
 
     /// What all of these replies come to, and what is to be said of their prices.
@@ -348,7 +366,13 @@ impl Costs<'_> {
         let tip = self.opened.map(|opened| &opened.tip);
         let is_wanted = |reply: &BilledReply| self.is_wanted(reply);
         let shares = self.repo.shares(tip, &self.prices, encoding, &is_wanted)?;
-        let mut told = self.sums(&shares.replies, &Bill::default());
+        // On a path, other requests are of no message on it.
+        let others = match self.opened {
+            Some(_) => Bill::default(),
+            None => self.billed()?.1.bill,
+        };
+        let mut told = self.sums(&shares.replies, &others);
+        told.notes.extend(self.beside()?);
         let found = self.repo.shares_by_tool(&shares, encoding)?;
         let mut found: Vec<_> = found.into_iter().collect();
         found.sort_by(|(_, (_, a)), (_, (_, b))| b.dollars().total_cmp(&a.dollars()));
@@ -374,10 +398,17 @@ impl Costs<'_> {
                 ],
             }
         };
+        let mut rows: Vec<TableRow> = found.iter().map(row).collect();
+        if others != Bill::default() {
+            let mut row = bill_row("(other requests)", &others);
+            row.cells.pop();
+            row.cells[1].clear();
+            rows.push(row);
+        }
         told.tables.push(CostTable {
             title: "What the results of each tool cost in the requests that sent them".to_owned(),
             heading: vec!["cost", "messages", "input", "from a cache"],
-            rows: found.iter().map(row).collect(),
+            rows,
         });
         Ok(told)
     }
@@ -404,6 +435,7 @@ impl Costs<'_> {
                 .push(format!("{replies} left out: no request has such counts."));
         }
         told.notes.extend(bill::lacking(&found));
+        told.notes.extend(self.beside()?);
         Ok(told)
     }
 }

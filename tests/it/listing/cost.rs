@@ -6,6 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::listing::web::served::Served;
 use crate::sandbox::{Sandbox, is_left_out};
 
 /// A session of four replies of one size.
@@ -206,6 +207,17 @@ fn a_sub_agent_counts_with_who_started_it_or_is_a_row() {
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     note: without 4 replies of sub-agents, $0.47: they are not on this path
     ");
+    // So do the pages of one path, beside the page of the session, which has all.
+    let served = Served::of(&sandbox, &[]);
+    let page = |view: &str| {
+        let id = "claude-code/5e551011-0000-4000-8000-000000000001";
+        served.get(&format!("{view}id={id}")).body
+    };
+    assert!(page("cost?").contains("8 replies"), "{}", page("cost?"));
+    for view in ["cost?by=tool&", "cost?by=cache&", "activity?"] {
+        let page = page(view).to_lowercase();
+        assert!(page.contains("without 4 replies of sub-agents"), "{page}");
+    }
     let answer = sandbox.tract_with(
         &["api"],
         "{\"id\":1,\"method\":\"cost\",\"params\":{\"rev\":\"claude-code-5e551011\"}}\n",
@@ -1144,6 +1156,13 @@ fn output_that_is_less_than_its_text_is_no_price_that_is_known() {
             .ok(&["status", "-v"])
             .contains(" and more for 3 replies")
     );
+    // By what it was for, too.
+    for by in ["tool", "message"] {
+        let told = sandbox.tract(&["cost", "--by", by]);
+        let total = told.lines().find(|line| line.starts_with("total"));
+        assert!(total.is_some_and(|line| line.contains("≥466")), "{told}");
+        assert!(told.contains("note: 1 reply recorded with less"), "{told}");
+    }
     let answer = sandbox.tract_with(&["api"], "{\"id\":1,\"method\":\"cost\"}\n");
     let line = answer.lines().find(|line| line.starts_with('{'));
     let answer: Value = serde_json::from_str(line.expect("an answer")).expect("JSON");

@@ -6,7 +6,7 @@ use tract::deeds::{At, Method, StatsAnswer, StatsBy, StatsEdit, StatsRow};
 use tract::model::Millis;
 use tract::render::{Label, Line, grouped, percent, plural, rounded, stretch, table};
 
-use crate::cli::drawing::bill::{NOBODY, SessionNames};
+use crate::cli::drawing::bill::{NOBODY, SessionNames, uncounted};
 use crate::cli::drawing::prices::output_of;
 use crate::cli::{App, Result};
 
@@ -31,17 +31,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     } else {
         rows(&answer, args.by(), app)?;
     }
-    if answer.total.short_outputs > 0 {
-        let replies = plural(answer.total.short_outputs as u64, "reply");
-        app.ui.notice(format!(
-            "{replies} recorded with less output than the text has"
-        ));
-    }
-    if answer.sub_agent_replies > 0 {
-        let replies = plural(answer.sub_agent_replies as u64, "reply");
-        app.ui.notice(format!(
-            "without {replies} of sub-agents: they are not on this path"
-        ));
+    for said in uncounted(&answer) {
+        app.ui.notice(said);
     }
     if answer.left_out > 0 {
         let more = grouped(answer.left_out as u64);
