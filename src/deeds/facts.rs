@@ -28,6 +28,11 @@ impl From<TokenCount> for Tokens {
     }
 }
 
+/// Whether a count goes without being written.
+pub(super) fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+    *count == T::default()
+}
+
 /// How large a context is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ContextSize {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use self::key::Keys;
 pub use self::key::StatsBy;
 use self::tally::Tally;
+use super::facts::is_zero;
 use super::here::Here;
 use super::provenance::called_edits;
 use super::{ApiError, At, Deed, Method, Spelled, WrittenTime};
@@ -90,10 +91,6 @@ pub struct StatsAnswer {
     /// The directory of which it is alone, where each has a HEAD of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
-}
-
-const fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 /// What was done in some sessions, at some time, or with a tool or a file.

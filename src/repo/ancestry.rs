@@ -77,17 +77,11 @@ impl History {
 
     /// The last commit on the path to `tip` that is in it.
     pub(crate) fn last_on(&self, view: &dyn View, tip: &CommitHash) -> Result<Option<CommitHash>> {
-        let mut last: Option<(u64, CommitHash)> = None;
-        for end in &self.ends {
-            let shared = view.shared(tip, &end.commit)?;
-            if let Some(depth) = shared.checked_sub(1)
-                && last.is_none_or(|(known, _)| known < depth)
-                && let Some(commit) = view.ancestor_at(tip, depth)?
-            {
-                last = Some((depth, commit));
-            }
+        let (trail, _) = view.trail(tip, &[])?;
+        match self.trails.last_on(&trail) {
+            Some(depth) => view.ancestor_at(tip, depth),
+            None => Ok(None),
         }
-        Ok(last.map(|(_, commit)| commit))
     }
 }
 

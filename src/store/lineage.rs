@@ -353,7 +353,7 @@ impl<E: Lineages> Paths for E {
         commits: &[CommitHash],
     ) -> Result<(Trail, Vec<Option<Spot>>)> {
         let path = self.path(tip)?;
-        if path.is_empty() {
+        if path.is_empty() || commits.is_empty() {
             return Ok((Trail(path), vec![None; commits.len()]));
         }
         let found = self.standing(commits)?.into_iter();

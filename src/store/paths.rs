@@ -108,6 +108,15 @@ impl Trails {
             .get(&at.lineage)
             .is_some_and(|last| at.depth <= *last)
     }
+
+    /// How many commits stand before the last one of this path that is on one of them.
+    pub fn last_on(&self, trail: &Trail) -> Option<u64> {
+        let shared = trail.0.iter().find_map(|(lineage, last)| {
+            let known = self.0.get(lineage)?;
+            Some(*known.min(last))
+        });
+        shared.and_then(|depth| u64::try_from(depth).ok())
+    }
 }
 
 /// Reading paths.

@@ -131,12 +131,18 @@ pub fn lacking(found: &Misses) -> Vec<String> {
 /// What the counts of work done leave out.
 pub fn uncounted(answer: &StatsAnswer) -> Vec<String> {
     let short = plural(answer.total.short_outputs as u64, "reply");
-    let agents = plural(answer.sub_agent_replies as u64, "reply");
     let short = (answer.total.short_outputs > 0)
         .then(|| format!("{short} recorded with less output than the text has"));
-    let agents = (answer.sub_agent_replies > 0)
-        .then(|| format!("without {agents} of sub-agents: they are not on this path"));
+    let agents = answer.sub_agent_replies as u64;
+    let agents = (agents > 0).then(|| without_agents(agents, None));
     short.into_iter().chain(agents).collect()
+}
+
+/// What a path leaves out of the replies of its session, and what those cost.
+pub fn without_agents(replies: u64, cost: Option<&str>) -> String {
+    let replies = plural(replies, "reply");
+    let cost = cost.map_or_else(String::new, |cost| format!(", {cost}"));
+    format!("without {replies} of sub-agents{cost}: they are not on this path")
 }
 
 /// Why a cache did not have what it was given before.

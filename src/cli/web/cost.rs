@@ -227,10 +227,9 @@ impl Costs<'_> {
         };
         let mut agents = self.repo.billed_agents_beside(&opened.tip, &self.prices)?;
         agents.retain(|reply| self.is_wanted(reply));
-        let bill = Bill::of(&agents);
-        let (replies, cost) = (plural(bill.replies, "reply"), cost_of(&bill));
-        let said = format!("Without {replies} of sub-agents, {cost}: they are not on this path.");
-        Ok((bill.replies > 0).then_some(said))
+        let all = Bill::of(&agents);
+        let said = || bill::without_agents(all.replies, Some(&cost_of(&all)));
+        Ok((all.replies > 0).then(said))
     }
 
     /// What all of these replies come to, and what is to be said of their prices.

@@ -9,7 +9,7 @@ use jiff::{Timestamp, ToSpan};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::row::is_zero;
+use crate::deeds::facts::is_zero;
 use crate::deeds::{ApiError, At};
 use crate::ingest::{project_of, projects_of};
 use crate::model::Millis;

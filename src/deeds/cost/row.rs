@@ -6,14 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::deeds::Counted;
+use crate::deeds::facts::is_zero;
 use crate::query::{Bearer, Bill, BillShare, BilledReply};
 
 /// What all rows come to.
 pub(super) const TOTAL: &str = "total";
-
-pub(super) const fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
 
 /// What some replies cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]

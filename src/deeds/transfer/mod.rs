@@ -22,6 +22,7 @@ pub use unbundle::{ArrivedFacts, UnbundleAnswer, UnbundleParams};
 
 use super::advice::command;
 use super::at::still;
+use super::facts::is_zero;
 use super::{ApiError, At, WorkProgress};
 use crate::error::Result;
 use crate::render::shell_word;
@@ -173,6 +174,9 @@ pub struct CarriedAnswer {
     /// The refs that have commits which did not go; of a push alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stayed: Vec<String>,
+    /// How many of the sessions that are new here came without their session file.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub without_file: u64,
     /// How many commits would go; of a dry run alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub would_send: Option<u64>,
@@ -208,6 +212,7 @@ impl CarriedAnswer {
             size_bytes: carried.size_bytes,
             refs: refs.collect(),
             stayed: Vec::new(),
+            without_file: 0,
             would_send: None,
         }
     }
@@ -219,12 +224,16 @@ impl CarriedAnswer {
         self.commits += other.commits;
         self.messages += other.messages;
         self.size_bytes += other.size_bytes;
+        self.without_file += other.without_file;
         self.refs.append(&mut other.refs);
     }
 }
 
 impl From<&Fetched> for CarriedAnswer {
     fn from(done: &Fetched) -> Self {
-        Self::of(&done.carried, &done.refs)
+        Self {
+            without_file: done.without_file,
+            ..Self::of(&done.carried, &done.refs)
+        }
     }
 }

@@ -612,7 +612,7 @@ impl<'a> Taken<'a> {
             .fold(0_u64, |all, span| all.saturating_add(span.len));
         if all / 2 > source.size_bytes {
             return Err(broken(
-                "the records of one message are longer than their session file",
+                "the records of one message are more than twice as long as their session file",
             ));
         }
         let Some(id) = source.id else { return Ok(()) };

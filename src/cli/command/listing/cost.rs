@@ -11,7 +11,7 @@ use tract::query::{StatedCost, bills};
 use tract::render::{Label, Line, grouped, plural, rounded, row, table};
 use tract::repo::Repo;
 
-use crate::cli::drawing::bill::{NOBODY, SessionNames};
+use crate::cli::drawing::bill::{NOBODY, SessionNames, without_agents};
 use crate::cli::drawing::listing;
 use crate::cli::drawing::prices::{
     cost_of_row, money, output_of, period, place, prices, spent, untiered, untimed,
@@ -135,10 +135,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     }
     if let Some(row) = &found.beside {
         let cost = cost_of_row(row);
-        let replies = plural(row.replies, "reply");
-        app.ui.notice(format!(
-            "without {replies} of sub-agents, {cost}: they are not on this path"
-        ));
+        app.ui.notice(without_agents(row.replies, Some(&cost)));
     }
     if !stated.is_empty() {
         let sum = |of: fn(&StatedCost) -> f64| stated.iter().map(of).sum::<f64>();

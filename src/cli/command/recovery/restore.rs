@@ -43,8 +43,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             others.join(" "),
             if others.len() == 1 { "it" } else { "them" },
         );
+        let undo = if args.dry_run {
+            ""
+        } else {
+            "; tract undo takes this back"
+        };
         app.ui.hint(format!(
-            "tract restore {others} undoes {them} as well; tract undo takes this back"
+            "tract restore {others} undoes {them} as well{undo}"
         ));
     }
     Ok(())
