@@ -137,8 +137,8 @@ pub enum Error {
         /// The time in it.
         inside: String,
     },
-    /// Several commits begin with `text`.
-    #[error("'{text}' is the beginning of several commits")]
+    /// Several commits, or sessions, begin with `text`.
+    #[error("'{text}' is ambiguous")]
     AmbiguousRevision {
         /// What was typed.
         text: String,

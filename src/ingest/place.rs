@@ -554,13 +554,37 @@ fn follow(
 
 /// A branch name after the session's that is free, or is at `tip` already.
 fn free_branch(view: &dyn View, session: &RefName, tip: CommitHash) -> Result<RefName> {
-    let mut name = by_branch::of_session(session)?;
-    let first = name.clone();
-    for number in 2.. {
+    let names = by_branch::of_session(session)?;
+    let from = match by_branch::root(session) {
+        Some(root) => names_from(view, session, &root)?,
+        None => 0,
+    };
+    let mut wanted = names[from..].iter().cloned();
+    let mut number = 1;
+    loop {
+        let name = wanted.next().unwrap_or_else(|| {
+            number += 1;
+            names[names.len() - 1].numbered(number)
+        });
         if load::tip(view, &name)?.is_none_or(|current| current == tip) {
-            break;
+            return Ok(name);
         }
-        name = first.numbered(number);
     }
-    Ok(name)
+}
+
+/// Which of the names of a further history or a sub-agent of `root` goes with the branch of that: below the branch of another
+/// session, or with a number behind it, it would look like that one's.
+fn names_from(view: &dyn View, session: &RefName, root: &RefName) -> Result<usize> {
+    let names = by_branch::of_session(root)?;
+    let own = view.follower(root)?;
+    let own = own.and_then(|own| names.iter().position(|name| *name == own));
+    if own.is_some() || session.above().is_some() {
+        return Ok(own.unwrap_or_default());
+    }
+    for (at, name) in names.iter().enumerate() {
+        if load::tip(view, name)?.is_none() {
+            return Ok(at);
+        }
+    }
+    Ok(names.len() - 1)
 }

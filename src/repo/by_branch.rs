@@ -26,17 +26,43 @@ pub(crate) fn remote_of(view: &dyn View, branch: &RefName) -> Result<Option<Stri
     Ok(config.find(|(of, _)| *of == key).map(|(_, to)| to))
 }
 
-/// What the branch of a session is called, unless somebody calls it otherwise.
-pub(crate) fn of_session(session: &RefName) -> Result<RefName> {
+/// How many characters of a UUID are whole groups of it.
+const UUID_GROUPS: [usize; 5] = [8, 13, 18, 23, 36];
+
+/// What the branch of a session is called, unless somebody calls it otherwise: the first of these that is free. Nobody types a
+/// UUID, so its first group does; where another session has that, more of it. A number says that one session has a second history.
+pub(crate) fn of_session(session: &RefName) -> Result<Vec<RefName>> {
     let (tool, id) = session.as_session().unwrap_or(("session", "session"));
     let first = id.split('/').next().unwrap_or(id);
-    // Nobody types a UUID.
-    let stem = match uuid::Uuid::try_parse(first.get(..36).unwrap_or(first)) {
-        Ok(_) => format!("{tool}-{}{}", &first[..8], &id[first.len()..]),
-        Err(_) => id.to_owned(),
+    let uuid = first
+        .get(..36)
+        .filter(|it| uuid::Uuid::try_parse(it).is_ok());
+    let stems = match uuid {
+        Some(uuid) => {
+            let rest = &id[uuid.len()..];
+            let cut = |len: usize| format!("{tool}-{}{rest}", &uuid[..len]);
+            UUID_GROUPS.into_iter().map(cut).collect()
+        }
+        None => vec![id.to_owned()],
     };
-    let plain = RefName::branch(&stem).and_then(|name| name.refuse_hash().map(|()| name));
-    plain.or_else(|_| RefName::branch(&format!("{tool}-{stem}")))
+    let branch = |stem: String| {
+        let plain = RefName::branch(&stem).and_then(|name| name.refuse_hash().map(|()| name));
+        plain.or_else(|_| RefName::branch(&format!("{tool}-{stem}")))
+    };
+    stems.into_iter().map(branch).collect()
+}
+
+/// The session of which this one is a sub-agent, a further path or, with a number behind its UUID, a further history.
+pub(crate) fn root(session: &RefName) -> Option<RefName> {
+    let (tool, id) = session.as_session()?;
+    let (first, _) = id.split_once('/').unwrap_or((id, ""));
+    let numbered = first.split_at_checked(36).filter(|(uuid, rest)| {
+        let number = rest.strip_prefix('-');
+        let is_numbered = number.is_some_and(|it| it.parse::<usize>().is_ok());
+        is_numbered && uuid::Uuid::try_parse(uuid).is_ok()
+    });
+    let root = numbered.map_or(first, |(uuid, _)| uuid);
+    (root != id).then(|| RefName::session(tool, root))
 }
 
 /// Whether somebody has given the branch of a session its name. Sub-agents' branches go by the one of who started them.
@@ -46,10 +72,12 @@ pub(crate) fn is_named(session: &RefName, branch: &RefName) -> Result<bool> {
     if is_part || last.is_some_and(|(_, last)| last.starts_with(RefName::AGENT)) {
         return Ok(false);
     }
-    let first = of_session(session)?;
-    let rest = branch.as_str().strip_prefix(first.as_str());
-    let number = rest.and_then(|rest| rest.strip_prefix('-'));
-    Ok(rest != Some("") && number.is_none_or(|number| number.parse::<usize>().is_err()))
+    let is_after = |first: &RefName| {
+        let rest = branch.as_str().strip_prefix(first.as_str());
+        let number = rest.and_then(|rest| rest.strip_prefix('-'));
+        rest == Some("") || number.is_some_and(|number| number.parse::<usize>().is_ok())
+    };
+    Ok(!of_session(session)?.iter().any(is_after))
 }
 
 /// A branch is called otherwise.

@@ -8,6 +8,7 @@ use tract::model::{Commit, Head, HideKind, Operation, RefName};
 use tract::query::LogRow;
 use tract::render::{self, Calendar, Label, Line, grouped, plural, setting, signed, table, tokens};
 use tract::sync::Upstream;
+use uuid::Uuid;
 
 /// The fewest columns that names of refs leave to the preview, but for the first name.
 const PREVIEW: usize = 24;
@@ -341,7 +342,7 @@ pub fn names(refs: &[RefName], head: &Head, short: bool) -> Vec<Line> {
 /// How much of an id is shown at least.
 const ID_CHARS: usize = 8;
 
-/// As much of an id as tells it from the others.
+/// As much of an id as tells it from the others; of a UUID whole groups, for its branch ends with those.
 pub fn shortened(id: &str, ids: &[String]) -> String {
     // What stands beside it under its own name is told by its number.
     let others = || {
@@ -352,8 +353,12 @@ pub fn shortened(id: &str, ids: &[String]) -> String {
         let start: String = id.chars().take(*len).collect();
         others().all(|other| !other.starts_with(&start))
     };
-    let len = (ID_CHARS..id.chars().count()).find(is_told);
-    id.chars().take(len.unwrap_or(usize::MAX)).collect()
+    let is_uuid = Uuid::try_parse(id).is_ok();
+    let is_whole = |len: &usize| !is_uuid || id.as_bytes().get(*len) == Some(&b'-');
+    let mut lens = (ID_CHARS..id.chars().count()).filter(is_whole);
+    id.chars()
+        .take(lens.find(is_told).unwrap_or(usize::MAX))
+        .collect()
 }
 
 /// The id beside which a numbered one stands: that of a session whose file was rewritten.

@@ -936,7 +936,7 @@ fn an_ambiguous_prefix_lists_its_candidates() {
     assert_eq!(
         told,
         format!(
-            "exit code: 1\n--- stderr\nerror: '{}' is the beginning of several commits\n\
+            "exit code: 1\n--- stderr\nerror: '{}' is ambiguous\n\
              hint: one of these?\n{}{}",
             &one[..4],
             candidate(one),

@@ -202,6 +202,53 @@ fn the_sessions_of_every_directory_are_listed_and_taken() {
 }
 
 #[test]
+fn a_branch_is_called_by_as_much_of_an_id_as_tells_it_from_other_sessions() {
+    // HEAD's own branch would be free for the first session.
+    let sandbox = Sandbox::with_messages(&[("user", "mine")]);
+    let ids = [
+        "77777777-7d42-4c8f-9e36-2f1d8a6b4c70",
+        "77777777-2000-4c8f-9e36-2f1d8a6b4c70",
+        "77777777-7d42-4c8f-9e36-2f1d8a6b4c71",
+    ];
+    for id in ids {
+        left(&sandbox, id, &UNTITLED.replace("rivers", id), 90);
+        sandbox.ok(&["import", id]);
+    }
+    // The second history of an id has the name of its first, and a number.
+    for id in &ids[..2] {
+        left(&sandbox, id, UNTITLED, 1);
+        sandbox.ok(&["import", id]);
+    }
+    let listed = sandbox.ok(&["branch"]);
+    let names = listed
+        .lines()
+        .filter_map(|line| line.get(2..)?.split(' ').next());
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        [
+            "claude-code-77777777",
+            "claude-code-77777777-2",
+            "claude-code-77777777-2000",
+            "claude-code-77777777-2000-2",
+            "claude-code-77777777-7d42",
+            "main",
+        ]
+    );
+    // What a list calls it is the end of its branch's name, and both lead there.
+    for id in ["77777777-2000", "77777777-7d42-4c8f-9e36-2f1d8a6b4c71"] {
+        let stats = sandbox.ok(&["stats"]);
+        assert!(stats.contains(&format!("claude-code/{id}")), "{stats}");
+    }
+    let by_branch = sandbox.ok(&["log", "claude-code-77777777-7d42", "-n", "1"]);
+    assert!(
+        by_branch.contains("7d42-4c8f-9e36-2f1d8a6b4c71"),
+        "{by_branch}"
+    );
+}
+
+#[test]
 fn of_all_sessions_only_those_are_read_that_have_changed() {
     let sandbox = Sandbox::empty();
     let other = "77777777-7d42-4c8f-9e36-2f1d8a6b4c70";

@@ -170,7 +170,7 @@ fn whatever_is_shown_of_a_session_names_it() {
     insta::assert_snapshot!(sandbox.tract(&["log", "883070b6"]), @r"
     exit code: 1
     --- stderr
-    error: '883070b6' is the beginning of several commits
+    error: '883070b6' is ambiguous
     hint: one of these?
       gemini/883070b6-aaaa
       gemini/883070b6-bbbb

@@ -423,10 +423,10 @@ fn what_came_in_with_its_secrets_is_not_redacted_by_a_further_import() {
     let sandbox = with_session();
     insta::assert_snapshot!(sandbox.tract(&["import", "--redact", "session.jsonl"]), @r"
     --- stderr
-    Imported codex 5b0c9a1e-7d42 anew, for its file was rewritten: 6 messages, on codex-5b0c9a1e; 4 commits of before are kept
+    Imported codex 5b0c9a1e-7d42 anew, for its file was rewritten: 6 messages, on codex-5b0c9a1e-2; 4 commits of before are kept
       records other than messages  1 record (-v lists them)
       not in the file              system prompt, tool definitions, secrets (redacted)
-    hint: HEAD stayed where it was; to look: tract --on codex-5b0c9a1e status
+    hint: HEAD stayed where it was; to look: tract --on codex-5b0c9a1e-2 status
     Redacted 4 secrets: 3 github-token, 1 aws-access-key
     hint: what came in before still holds them: tract purge --match REGEX erases
     ");
