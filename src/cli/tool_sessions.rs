@@ -116,7 +116,11 @@ pub fn here(app: &App) -> Result<Vec<SessionFile>> {
 
 /// How many sessions of the working directory have not come in.
 pub fn not_imported(repo: &Repo, app: &App) -> Result<u64> {
-    let found = here(app)?;
+    not_in(repo, &here(app)?)
+}
+
+/// How many of these sessions have not come in.
+pub fn not_in(repo: &Repo, found: &[SessionFile]) -> Result<u64> {
     if found.is_empty() {
         return Ok(0);
     }

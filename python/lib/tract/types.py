@@ -3115,6 +3115,8 @@ class CarriedAnswer(_CarriedAnswer, total=False):
     """What was carried, and what became of refs."""
     stayed: List[str]
     """The refs that have commits which did not go; of a push alone."""
+    without_file: int
+    """How many of the sessions that are new here came without their session file."""
     would_send: Optional[int]
     """How many commits would go; of a dry run alone."""
 

@@ -505,19 +505,16 @@ fn place(file: &Path, line: u64, app: &App) -> String {
     }
 }
 
-/// Says what is odd and does no harm: all of it, or the first few and how much more there is.
+/// Says what is odd and does no harm: each, or how many there are.
 fn notes(all: &[String], is_verbose: bool, app: &mut App) {
-    let listed = match is_verbose {
-        true => all.len(),
-        false => NOTES.min(all.len()),
-    };
-    for note in &all[..listed] {
-        app.ui.notice(note.as_str());
+    if all.len() > NOTES && !is_verbose {
+        let count = grouped(all.len() as u64);
+        return app.ui.notice(format!(
+            "{count} records are odd and do no harm (-v lists them)"
+        ));
     }
-    let more = (all.len() - listed) as u64;
-    if more > 0 {
-        let more = plural(more, "more note");
-        app.ui.notice(format!("{more} (-v lists them)"));
+    for note in all {
+        app.ui.notice(note.as_str());
     }
 }
 

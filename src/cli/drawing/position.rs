@@ -159,8 +159,13 @@ pub fn undone(verb: &str, done: &OperationEntry, repo: &Repo, app: &mut App) -> 
 pub fn would(verb: &str, done: &OperationEntry, repo: &Repo, app: &mut App) -> Result<()> {
     let line = reversal(verb, done, repo, app);
     app.ui.print(line)?;
-    for moved in all_moves(done) {
+    let all = all_moves(done);
+    for moved in all.iter().take(MOVES) {
         app.ui.print(format!("  {moved}"))?;
+    }
+    if let Some(more) = all.len().checked_sub(MOVES).filter(|more| *more > 0) {
+        app.ui
+            .print(format!("  … and {} more", grouped(more as u64)))?;
     }
     Ok(())
 }

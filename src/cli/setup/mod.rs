@@ -30,7 +30,7 @@ use settings::{Entry, Standing};
 use tools::{File, Tool, meaning, tools};
 pub use undo::undo;
 
-use super::tool_sessions::needs_home;
+use super::tool_sessions::{needs_home, not_in};
 use super::{App, Exit, Failure, Result};
 
 /// What can be set up.
@@ -201,7 +201,12 @@ pub fn set_up(mut setup: Setup<'_>, is_yes: bool, app: &mut App) -> Result<()> {
         app.ui.status(format!("Wrote {}", plural(written, "file")));
         let hint = "tract setup --check says what of it works; tract setup --undo takes it back";
         app.ui.hint(hint);
-        let sessions = app.tool_dirs()?.sessions().len() as u64;
+        let found = app.tool_dirs()?.sessions();
+        let sessions = match app.repo() {
+            Ok(repo) => not_in(&repo, &found)?,
+            Err(Failure::Tract(Error::NoRepository { .. })) => found.len() as u64,
+            Err(failure) => return Err(failure),
+        };
         if sessions > 0 {
             let sessions = plural(sessions, "session");
             let first = if needs_home(app) {

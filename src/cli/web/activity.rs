@@ -247,7 +247,7 @@ fn rows(stats: &StatsAnswer, by: StatsBy) -> CostTable {
                 number(row.prompts),
                 number(row.replies),
                 number(row.calls),
-                number(row.failed + row.interrupted),
+                number(row.failed),
                 number(row.edits),
                 rounded(row.input_tokens),
                 output_of(row.output_tokens, row.short_outputs as u64),

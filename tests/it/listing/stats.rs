@@ -76,10 +76,11 @@ fn time_at_work_leaves_pauses_out_and_calls_say_what_came_of_them() {
     let sandbox = with_session();
     insta::assert_snapshot!(sandbox.tract(&["stats"]), @r"
                            at work  prompts  replies  calls  failed  edits  input  output
-    claude-code/5e550000…      11m        2        4      3       2      1    400      40
-    total                      11m        2        4      3       2      1    400      40
+    claude-code/5e550000…      11m        2        4      3       1      1    400      40
+    total                      11m        2        4      3       1      1    400      40
     --- stderr
     note: models 1m, tools 10m, you -; pauses are left out
+    note: 1 interrupted call is not among the failed: tract stats --by tool
     ");
     insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "tool"]), @r"
     calls  failed       interrupted  prompts  sessions
@@ -94,26 +95,28 @@ fn time_at_work_leaves_pauses_out_and_calls_say_what_came_of_them() {
     insta::assert_snapshot!(sandbox.tract(&["stats", "--by", "hour"]), @r"
            at work  prompts  replies  calls  failed  edits  input  output
     08:00      11m        1        3      2       1      1    300      30
-    12:00      20s        1        1      1       1      -    100      10
-    total      11m        2        4      3       2      1    400      40
+    12:00      20s        1        1      1       -      -    100      10
+    total      11m        2        4      3       1      1    400      40
     --- stderr
     note: models 1m, tools 10m, you -; pauses are left out
+    note: 1 interrupted call is not among the failed: tract stats --by tool
     ");
     insta::assert_snapshot!(sandbox.tract(&["stats", "--edits"]), @r"
     a07acfc  2026-03-14 08:00:30  +1 -0  /home/u/app/a.rs  Make it two.
     ");
     insta::assert_snapshot!(sandbox.tract(&["stats", "main", "HEAD~2"]), @r"
-                        main           HEAD~2
-    at work              11m              11m
-      model               1m               1m
-      tools              10m              10m
-      you                  -                -
-    prompts                2                1
-    replies                4                3
-    calls                  3                2
-    failed                 2                1
-    edits    +1 -0 in 1 file  +1 -0 in 1 file
-    tokens    400 in, 40 out   300 in, 30 out
+                            main           HEAD~2
+    at work                  11m              11m
+      model                   1m               1m
+      tools                  10m              10m
+      you                      -                -
+    prompts                    2                1
+    replies                    4                3
+    calls                      3                2
+    failed                     1                1
+    interrupted                1                -
+    edits        +1 -0 in 1 file  +1 -0 in 1 file
+    tokens        400 in, 40 out   300 in, 30 out
     ");
     insta::assert_snapshot!(sandbox.tract(&["stats", "--since", "2026-03-15"]), @r"
     --- stderr
@@ -502,9 +505,9 @@ fn sessions_of_a_list_are_called_so_that_they_are_told_apart() {
     assert_eq!(
         names,
         [
-            "claude-code/5e550000-0000-4000-80…",
-            "claude-code/5e550000-0000-4000-80…-2",
-            "claude-code/5e550000-0000-4000-81…",
+            "claude-code/5e550000-0000-4000-8000…",
+            "claude-code/5e550000-0000-4000-8000…-2",
+            "claude-code/5e550000-0000-4000-8111…",
         ]
     );
 }

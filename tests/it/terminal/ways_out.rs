@@ -65,7 +65,7 @@ fn a_window_of_none_is_all() {
 }
 
 #[test]
-fn of_many_oddities_of_a_file_the_first_are_told() {
+fn many_oddities_of_a_file_are_counted() {
     let sandbox = three();
     let session = crate::sessions::import::SESSION;
     let again: String = session.split_inclusive('\n').take(20).collect();
@@ -74,10 +74,15 @@ fn of_many_oddities_of_a_file_the_first_are_told() {
         let import =
             |more: &[&str]| sandbox.tract(&[&["import", "session.jsonl"], how, more].concat());
         let told = import(&[]);
-        assert_eq!(told.matches(" again (first on line ").count(), 3, "{told}");
-        assert!(told.contains(" more notes (-v lists them)"), "{told}");
+        assert!(
+            told.contains("note: 10 records are odd and do no harm (-v lists them)"),
+            "{told}"
+        );
         let told = import(&["-v"]);
-        assert!(told.matches(" again (first on line ").count() > 3, "{told}");
+        assert!(
+            told.matches(" again (first on line ").count() == 10,
+            "{told}"
+        );
     }
 }
 

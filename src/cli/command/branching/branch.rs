@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "name")]
     here: bool,
     /// List at most N, the newest; 0, as without it: all
-    #[arg(short = 'n', long, value_name = "N", conflicts_with_all = ["name", "remotes"])]
+    #[arg(short = 'n', long, value_name = "N", conflicts_with = "name")]
     limit: Option<usize>,
     /// List only this tool's sessions
     #[arg(long, value_name = "TOOL", value_parser = Format::named, conflicts_with = "name")]
@@ -65,13 +65,13 @@ pub struct Args {
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if args.remotes {
-        return list_seen(app);
+        return list_seen(args, app);
     }
     let Some(deed) = &args.deed else {
         list(args, app)?;
         if args.all && !app.repo()?.references(RefName::REMOTES)?.is_empty() {
             app.ui.print("")?;
-            return list_seen(app);
+            return list_seen(args, app);
         }
         return Ok(());
     };
@@ -98,7 +98,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 
 fn list(args: &Args, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
-    let most = args.limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX);
+    let most = most(args);
     let filter = Filter::of(args, app)?;
     // Those that a filter leaves out do not count: then as many are looked at as it takes.
     let at_once = if filter.is_none() { most } else { usize::MAX };
@@ -265,11 +265,15 @@ impl Listed {
 }
 
 /// Where the refs of other repositories were last seen.
-fn list_seen(app: &mut App) -> Result<()> {
+fn list_seen(args: &Args, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
+    let most = most(args);
     let room = app.ui.width_cols();
     let mut cells: Vec<Vec<Line>> = Vec::new();
-    for row in repo.seen()? {
+    let mut seen = repo.seen()?;
+    let left_out = seen.len().saturating_sub(most) as u64;
+    seen.truncate(most);
+    for row in seen {
         // A session's name says which tool it is of.
         let title = row.session.and_then(|(_, known)| known.title);
         let about = match title {
@@ -286,7 +290,18 @@ fn list_seen(app: &mut App) -> Result<()> {
         app.ui.status("Nothing has been fetched yet");
         app.ui.hint("tract remote add origin URL, and tract fetch");
     }
-    Ok(app.ui.print_all(table::list(cells, &[], room))?)
+    app.ui.print_all(table::list(cells, &[], room))?;
+    if left_out > 0 {
+        let more = plural(left_out, "more ref");
+        app.ui.hint(format!("{more}: tract branch --remotes -n 0"));
+    }
+    Ok(())
+}
+
+/// How many a list has at most.
+fn most(args: &Args) -> usize {
+    let limit = args.limit.filter(|limit| *limit > 0);
+    limit.unwrap_or(usize::MAX)
 }
 
 /// Name, hash, last activity, tokens, and what it is about.

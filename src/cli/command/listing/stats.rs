@@ -110,6 +110,13 @@ fn rows(answer: &StatsAnswer, by: StatsBy, app: &mut App) -> Result<()> {
     app.ui.notice(format!(
         "models {model}, tools {tools}, you {user}; pauses are left out"
     ));
+    if total.interrupted > 0 {
+        let calls = plural(total.interrupted as u64, "interrupted call");
+        let is = if total.interrupted == 1 { "is" } else { "are" };
+        app.ui.notice(format!(
+            "{calls} {is} not among the failed: tract stats --by tool"
+        ));
+    }
     Ok(())
 }
 
@@ -151,7 +158,7 @@ fn columns(by: StatsBy, is_narrow: bool) -> Vec<Column> {
                 prompts,
                 ("replies", |row| number(row.replies)),
                 ("calls", |row| number(row.calls)),
-                ("failed", |row| number(row.failed + row.interrupted)),
+                failed,
                 ("edits", |row| number(row.edits)),
                 ("input", |row| Label::Tokens.of(rounded(row.input_tokens))),
                 ("output", |row| Label::Tokens.of(output(row))),
@@ -242,7 +249,7 @@ fn side_by_side(runs: &[StatsRow], app: &mut App) -> Result<()> {
 
 /// The lines of these runs.
 fn run_columns(runs: &[StatsRow]) -> Vec<Line> {
-    let rows: [Column; 11] = [
+    let rows: [Column; 12] = [
         ("", |run| Label::Branch.quote(&run.name)),
         ("at work", |run| stretch(run.active_ms).into()),
         ("  model", |run| stretch(run.model_ms).into()),
@@ -251,7 +258,8 @@ fn run_columns(runs: &[StatsRow]) -> Vec<Line> {
         ("prompts", |run| number(run.prompts)),
         ("replies", |run| number(run.replies)),
         ("calls", |run| number(run.calls)),
-        ("failed", |run| number(run.failed + run.interrupted)),
+        ("failed", |run| number(run.failed)),
+        ("interrupted", |run| number(run.interrupted)),
         ("edits", |run| {
             changed(run.lines_added, run.lines_removed)
                 + format!(" in {}", plural(run.files as u64, "file"))

@@ -94,13 +94,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             + ", which has conflicts: tract resolve, tract merge --continue";
         ui.print_wrapped(line)?;
     }
-    if status.head.commit().is_none() && is_watched && !repo.references(RefName::HEADS)?.is_empty()
-    {
-        ui.print("")?;
-        return Ok(ui.print("Imported sessions have branches of their own: tract branch")?);
-    }
     if status.head.commit().is_none() {
-        return Ok(ui.print_all(START.lines().map(Line::from))?);
+        let others = !repo.references(RefName::HEADS)?.is_empty();
+        if !(others && is_watched) {
+            ui.print_all(START.lines().map(Line::from))?;
+        }
+        if others {
+            ui.print("")?;
+            ui.print("Imported sessions have branches of their own: tract branch")?;
+        }
+        return Ok(());
     }
     ui.print(context_line(&status))?;
     ui.print(token_line(&status))?;

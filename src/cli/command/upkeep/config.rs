@@ -105,9 +105,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let told = deed.clone().call(&mut At::new(&repo, On::Head, app))?;
     match &deed.key {
         None => {
-            let told = told.settings.iter();
-            let lines = told.map(|(key, value)| format!("{key} = {value}").into());
-            Ok(app.ui.print_all(lines)?)
+            let set = told.settings.iter();
+            list(set.map(|(key, value)| (key.as_str(), value.as_str())), app)
         }
         Some(_) if deed.unset || deed.value.is_some() => Ok(()),
         Some(key) => match told.settings.get(key) {
@@ -115,6 +114,19 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             None => Err(unset(key, "tract config")),
         },
     }
+}
+
+/// Settings, one to a line.
+fn list<'s>(set: impl Iterator<Item = (&'s str, &'s str)>, app: &mut App) -> Result<()> {
+    let lines: Vec<Line> = set
+        .map(|(key, value)| format!("{key} = {value}").into())
+        .collect();
+    if lines.is_empty() {
+        app.ui.status("Nothing is set");
+        app.ui
+            .hint("tract config --help lists the settings and their defaults");
+    }
+    Ok(app.ui.print_all(lines)?)
 }
 
 /// A setting that is asked for and is not set.
@@ -127,8 +139,7 @@ fn unset(key: &str, command: &str) -> Failure {
 fn global(deed: &ConfigParams, app: &mut App) -> Result<()> {
     let mut config = app.user_config()?;
     let Some(key) = &deed.key else {
-        let line = |(key, value)| format!("{key} = {value}").into();
-        return Ok(app.ui.print_all(config.iter().map(line))?);
+        return list(config.iter(), app);
     };
     if Config::KEYS.contains(&key.as_str()) && !UserConfig::KEYS.contains(&key.as_str()) {
         let what = format!("{key} is a setting of the repository, not of yours");
