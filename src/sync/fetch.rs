@@ -67,6 +67,8 @@ pub struct Fetched {
     pub erased: ErasedHere,
     /// How many of the sessions that are new here have no file here.
     pub without_file: u64,
+    /// Where the remote's branch was seen that one's own goes on with, if it is not there any more.
+    pub gone: Option<RefName>,
 }
 
 /// A ref that went on in another way in each repository.
@@ -321,6 +323,13 @@ impl Landing<'_> {
             }
         };
         let followed = options.branch.or(branch.as_ref());
+        let gone = followed.filter(|name| theirs.get(name).is_none());
+        if let Some(Ok(seen)) = gone.map(|name| RefName::of_remote(options.remote, name))
+            && self.done.left_out.is_empty()
+            && self.tx.reference(&seen)?.is_some()
+        {
+            self.done.gone = Some(seen);
+        }
         for row in &theirs.refs {
             if let Some(own) = branch.as_ref().filter(|_| Some(&row.name) == followed) {
                 self.one(own, row, options.remote)?;

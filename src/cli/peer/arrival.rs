@@ -56,6 +56,15 @@ pub fn tell(done: &Fetched, remote: Option<&str>, app: &mut App) {
             name.short()
         ));
     }
+    if let Some(gone) = &done.gone {
+        app.ui.notice(format!(
+            "{} is not there any more; your branch stays where it is",
+            gone.short()
+        ));
+        app.ui.hint(
+            "tract branch --remotes lists what is there; tract fetch --prune forgets what is gone",
+        );
+    }
     if done.without_file > 0 {
         let sessions = plural(done.without_file, "session");
         app.ui

@@ -177,6 +177,9 @@ pub struct CarriedAnswer {
     /// How many of the sessions that are new here came without their session file.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_file: u64,
+    /// Where the remote's branch was seen that the own one goes on with, if it is not there any more; of a pull alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gone: Option<String>,
     /// How many commits would go; of a dry run alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub would_send: Option<u64>,
@@ -213,6 +216,7 @@ impl CarriedAnswer {
             refs: refs.collect(),
             stayed: Vec::new(),
             without_file: 0,
+            gone: None,
             would_send: None,
         }
     }
@@ -233,6 +237,7 @@ impl From<&Fetched> for CarriedAnswer {
     fn from(done: &Fetched) -> Self {
         Self {
             without_file: done.without_file,
+            gone: done.gone.as_ref().map(ToString::to_string),
             ..Self::of(&done.carried, &done.refs)
         }
     }

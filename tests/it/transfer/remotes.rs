@@ -151,6 +151,32 @@ fn another_branch_is_pulled_into_ones_own() {
 }
 
 #[test]
+fn a_pull_says_that_the_branch_is_not_there_any_more() {
+    let here = Sandbox::empty();
+    let there = Sandbox::with_messages(&[("user", "hello")]);
+    let url = there.work();
+    let url = url.to_str().expect("UTF-8");
+    here.ok(&["clone", url, "copy"]);
+    let copy = here.work().join("copy");
+    let copy = copy.to_str().expect("UTF-8");
+    there.ok(&["branch", "-m", "main", "trunk"]);
+    let told = "note: origin/main is not there any more; your branch stays where it is";
+    // Until it is forgotten.
+    for _ in 0..2 {
+        let pulled = here.tract(&["--repo", copy, "pull"]);
+        assert!(pulled.contains(told), "{pulled}");
+    }
+    let answer = here.ok(&["--repo", copy, "api", "pull"]);
+    assert!(
+        answer.contains(r#""gone":"refs/remotes/origin/main""#),
+        "{answer}"
+    );
+    here.ok(&["--repo", copy, "fetch", "--prune"]);
+    let pulled = here.tract(&["--repo", copy, "pull"]);
+    assert!(!pulled.contains(told), "{pulled}");
+}
+
+#[test]
 fn how_far_a_branch_is_ahead_is_said() {
     let (mine, yours, _hub, _) = team();
     say(&yours, "theirs");
