@@ -137,6 +137,9 @@ pub struct CostAnswer {
     /// With `rev`: what sub-agents of its session came to. They are not on the path to it, and in no sum here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_agents: Option<CostRow>,
+    /// With `since` or `until`: what replies came to that have no time, as those of a recorded stream. They are in no sum here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untimed: Option<CostRow>,
     /// Where no reply of `directory` is meant: the directories that have some in that time, the one with most first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub away: Vec<CostRow>,
@@ -200,6 +203,7 @@ impl Method for CostParams {
             directory: None,
             without_other_requests: false,
             sub_agents: None,
+            untimed: None,
             away: Vec::new(),
             spending: None,
         };
@@ -228,6 +232,7 @@ impl Method for CostParams {
             unlisted: UnlistedCount::all(&found.replies, &found.unpriced_others, &prices),
             without_other_requests: found.is_without_others,
             sub_agents: found.beside,
+            untimed: found.untimed,
             away: found.away,
             stated: found.stated.iter().map(Into::into).collect(),
             total: found.total,

@@ -88,6 +88,9 @@ pub struct StatsAnswer {
     /// they are on none of the paths.
     #[serde(skip_serializing_if = "is_zero")]
     pub sub_agent_replies: usize,
+    /// With `since` or `until`: how many replies have no time, as those of a recorded stream, and are left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub untimed_replies: usize,
     /// The directory of which it is alone, where each has a HEAD of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
@@ -217,8 +220,12 @@ impl StatsParams {
                 Ok(())
             })?;
         for reply in at.repo.billed(tip, &Prices::none())? {
-            if is_meant(reply.time) && is_here(&reply.commit, reply.directory.as_ref()) {
-                tally.take_reply(&reply, keys);
+            if !is_here(&reply.commit, reply.directory.as_ref()) {
+                continue;
+            }
+            match is_meant(reply.time) {
+                true => tally.take_reply(&reply, keys),
+                false => tally.untimed += usize::from(reply.time.is_none()),
             }
         }
         if let Some(tip) = tip {
@@ -264,6 +271,7 @@ impl Method for StatsParams {
                 for (rev, tip) in self.revs.iter().zip(several) {
                     let mut tally = self.read(at, Some(tip), &mut keys)?;
                     answer.sub_agent_replies += tally.agents_beside;
+                    answer.untimed_replies += tally.untimed;
                     let mut row = tally.total();
                     row.name.clone_from(rev);
                     answer.rows.push(row);
@@ -277,6 +285,7 @@ impl Method for StatsParams {
             }
         };
         answer.sub_agent_replies = tally.agents_beside;
+        answer.untimed_replies = tally.untimed;
         answer.total = tally.total();
         if self.edits {
             let limit = self.limit.unwrap_or(EDITS);

@@ -145,6 +145,8 @@ impl Costs<'_> {
     /// By day, session, model, directory and program.
     fn overview(&self, site: &Site, asked: &Asked) -> Result<Told> {
         let (mut replies, others, is_without) = self.billed()?;
+        let untimed = replies.iter().filter(|reply| reply.time.is_none());
+        let untimed = Bill::of(untimed);
         replies.retain(|reply| self.is_wanted(reply));
         let mut told = self.sums(&replies, &others.bill);
         for (model, tokens) in &others.unpriced {
@@ -156,6 +158,11 @@ impl Costs<'_> {
         if is_without {
             let what = "Without requests that no reply shows, for summaries and titles: nobody says when they were made.";
             told.notes.push(what.to_owned());
+        }
+        if self.since.is_some() && untimed.replies > 0 {
+            let cost = cost_of(&untimed);
+            told.notes
+                .push(bill::without_time(untimed.replies, Some(&cost)));
         }
         told.over_time.extend(self.days(&replies));
         match self.opened {

@@ -38,6 +38,8 @@ pub struct CostList {
     pub total: CostRow,
     /// What sub-agents came to that are on no path to the commit that is named, and in no sum.
     pub beside: Option<CostRow>,
+    /// With `since` or `until`: what replies came to that have no time, and are in no sum.
+    pub untimed: Option<CostRow>,
     /// The replies that they are of.
     pub replies: Vec<BilledReply>,
     /// The directory of which it is alone.
@@ -120,6 +122,7 @@ impl CostParams {
             let row = CostRow::of("sub-agents".to_owned(), &Bill::of(&beside));
             found.beside = (!beside.is_empty()).then_some(row);
         }
+        found.untimed = self.untimed(at, &all)?;
         if found.replies.is_empty() {
             found.away = self.away_of(at, &all)?;
         }
@@ -144,6 +147,30 @@ impl CostParams {
         let (others, is_without) = all.get()?.other_requests(of);
         found.is_without_others = is_without;
         Ok(others)
+    }
+
+    /// What replies without a time come to, where those of some time are meant.
+    fn untimed(&self, at: &At<'_>, all: &AllReplies<'_>) -> Result<Option<CostRow>, ApiError> {
+        if self.since.is_none() && self.until.is_none() {
+            return Ok(None);
+        }
+        let always = Self {
+            since: None,
+            until: None,
+            ..self.clone()
+        };
+        let is_of = always.wanted(at)?;
+        let is_untimed = |reply: &BilledReply| reply.time.is_none() && is_of(reply);
+        let replies = match self.tip(at)? {
+            None => all.wanted(is_untimed)?,
+            Some(tip) => {
+                let mut replies = at.repo.billed(Some(&tip), all.prices)?;
+                replies.retain(is_untimed);
+                replies
+            }
+        };
+        let row = || CostRow::of("untimed".to_owned(), &Bill::of(&replies));
+        Ok((!replies.is_empty()).then(row))
     }
 
     /// Whether all replies are meant.

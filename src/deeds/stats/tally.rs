@@ -30,6 +30,8 @@ pub(super) struct Tally {
     edits: Vec<(Option<Millis>, StatsEdit)>,
     /// How many replies of sub-agents are on no path that is meant.
     pub(super) agents_beside: usize,
+    /// How many replies are left out for they have no time.
+    pub(super) untimed: usize,
 }
 
 impl Tally {

@@ -1243,6 +1243,29 @@ fn what_a_budget_cannot_place_in_a_day_is_said() {
         let told = sandbox.ok(command);
         assert!(told.contains("without a time left out: $"), "{told}");
     }
+    // So is what a stretch of time leaves out.
+    for more in [[].as_slice(), &["HEAD"]] {
+        let of = |command| sandbox.tract(&[&[command, "--since", "1d"], more].concat());
+        assert!(
+            of("cost").contains("note: without 2 replies, $"),
+            "{}",
+            of("cost")
+        );
+        let told = "note: without 2 replies: they have no time";
+        assert!(of("stats").contains(told), "{}", of("stats"));
+    }
+    let told = sandbox.tract(&["log", "HEAD~2", "--since", "1d"]);
+    assert!(
+        told.contains("note: what has no time is left out"),
+        "{told}"
+    );
+    let answer = sandbox.ok(&["api", "cost", r#"{"since":"1d"}"#]);
+    assert!(
+        answer.contains(r#""untimed":{"name":"untimed","replies":2"#),
+        "{answer}"
+    );
+    let told = sandbox.ok(&["cost"]);
+    assert!(!told.contains("no time, as"), "{told}");
 }
 
 #[test]

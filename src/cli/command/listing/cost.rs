@@ -11,7 +11,7 @@ use tract::query::{StatedCost, bills};
 use tract::render::{Label, Line, grouped, plural, rounded, row, table};
 use tract::repo::Repo;
 
-use crate::cli::drawing::bill::{NOBODY, SessionNames, without_agents};
+use crate::cli::drawing::bill::{NOBODY, SessionNames, without_agents, without_time};
 use crate::cli::drawing::listing;
 use crate::cli::drawing::prices::{
     cost_of_row, money, output_of, period, place, prices, spent, untiered, untimed,
@@ -53,6 +53,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let mut replies = found.replies;
     if replies.is_empty() && found.elsewhere.is_none() && found.stated.is_empty() {
         nothing(args, &found.away, app);
+        if let Some(row) = &found.untimed {
+            app.ui
+                .notice(without_time(row.replies, Some(&cost_of_row(row))));
+        }
         narrowed(args, &repo, app);
         return Ok(());
     }
@@ -136,6 +140,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if let Some(row) = &found.beside {
         let cost = cost_of_row(row);
         app.ui.notice(without_agents(row.replies, Some(&cost)));
+    }
+    if let Some(row) = &found.untimed {
+        app.ui
+            .notice(without_time(row.replies, Some(&cost_of_row(row))));
     }
     if !stated.is_empty() {
         let sum = |of: fn(&StatedCost) -> f64| stated.iter().map(of).sum::<f64>();

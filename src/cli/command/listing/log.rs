@@ -142,6 +142,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         repo.check_names_of_log(&on, &tip, &options)?;
         if searches(&deed) {
             app.ui.status("No such commits");
+            let is_of_some_time = options.since.is_some() || options.up_to.is_some();
+            if is_of_some_time && repo.show(&tip, options.encoding)?.row.commit.time.is_none() {
+                app.ui
+                    .notice("what has no time is left out, as all that a recorded stream says");
+            }
             return Err(Failure::Quiet(Exit::NotAllowed));
         }
         app.ui.status(match deed.running {
