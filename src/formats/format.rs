@@ -208,11 +208,12 @@ pub type FolderOf = fn(cwd: &str) -> String;
 pub struct Home {
     /// The environment variable that names the tool's directory.
     pub variable: Option<&'static str>,
-    /// The directory's name in the user's home, without such a variable.
-    pub directory: &'static str,
+    /// The directory's name in the user's home, without such a variable; none where only projects have one.
+    pub directory: Option<&'static str>,
     /// Its names in earlier versions of the tool, which may be there still.
     pub formerly: &'static [&'static str],
-    /// Folders of a project, from its directory, in which programs made with the tool keep a database of that name.
+    /// Folders of a project, from its directory, in which programs made with the tool keep a database, by whatever name.
+    /// `*` is each folder there.
     pub in_projects: &'static [&'static str],
     /// Where below the tool's directory the sessions of a working directory lie, and how many levels of
     /// directories are below that; none: where all others do.
@@ -254,7 +255,7 @@ impl Home {
     ) -> Self {
         Self {
             variable: None,
-            directory,
+            directory: Some(directory),
             formerly: &[],
             in_projects: &[],
             of_directory: None,
@@ -278,6 +279,14 @@ impl Home {
     /// A tool that keeps nothing but a database.
     pub const fn database(directory: &'static str, file: &'static str) -> Self {
         Self::of(directory, file, 0, |_| false)
+    }
+
+    /// A tool of which only the programs made with it keep databases, in these folders of their projects.
+    pub const fn projects(folders: &'static [&'static str], file: &'static str) -> Self {
+        let mut home = Self::database("", file);
+        home.directory = None;
+        home.in_projects = folders;
+        home
     }
 
     /// Where below the tool's directory the sessions of a working directory lie, and how many levels of

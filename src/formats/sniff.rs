@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::formats::registry::FORMATS;
 use crate::formats::shared::foreign::foreign;
 use crate::formats::shared::head::{SourceHead, front, is_complete};
+use crate::formats::shared::lines::lines;
 use crate::formats::shared::records::{json_error, without_mark};
 use crate::formats::shared::spans::{skip_space, skip_value};
 use crate::formats::shared::sse::{self, SseLine};
@@ -84,7 +85,7 @@ pub fn broken(input: &dyn Input) -> Result<Option<String>> {
     let is_whole = bytes.len() as u64 == input.size_bytes();
     let bytes = without_mark(&bytes);
     let begins = matches!(bytes.get(skip_space(bytes, 0)), Some(b'{' | b'['));
-    let first = bytes.split(|byte| *byte == b'\n').next();
+    let first = lines(bytes).next();
     let parses = |text: &[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(text);
     if !is_whole || !begins || first.is_some_and(|line| parses(line).is_ok()) {
         return Ok(None);
@@ -95,7 +96,7 @@ pub fn broken(input: &dyn Input) -> Result<Option<String>> {
 
 /// Whether the bytes begin as server-sent events do.
 fn is_sent(bytes: &[u8]) -> bool {
-    let first = bytes.split(|byte| *byte == b'\n').next();
+    let first = lines(bytes).next();
     first.is_some_and(|first| sse::line(first) != SseLine::Other)
 }
 

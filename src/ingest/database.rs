@@ -85,6 +85,15 @@ pub fn sessions(path: &Path) -> Result<Option<Vec<(PathBuf, StoredSession)>>> {
     Ok(found.map(|found| found.map(named).collect()))
 }
 
+/// Whether a file is a database with a format's tables, as far as it can be read.
+pub(super) fn is_of(path: &Path, format: &Format) -> bool {
+    let shows = |rows: &ForeignTables| {
+        let found = tables_in(rows)?;
+        Ok(found.is_some_and(|(own, _)| own == format))
+    };
+    is_database(path) && read_foreign(path, shows).unwrap_or_default()
+}
+
 /// The paths with those of the sessions in place of each database that is one of a known tool. One that
 /// cannot be read stays, for whoever reads it to say why.
 pub fn unfolded(paths: Vec<PathBuf>) -> Vec<PathBuf> {

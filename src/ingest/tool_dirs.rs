@@ -67,8 +67,10 @@ impl ToolDirs {
                 dirs.extend(several(dir).into_iter().map(|dir| (format, dir)));
                 continue;
             }
-            let Some(home) = home else { continue };
-            dirs.push((format, home.join(usual.directory)));
+            let Some((home, own)) = home.zip(usual.directory) else {
+                continue;
+            };
+            dirs.push((format, home.join(own)));
             let former = usual.formerly.iter().map(|name| home.join(name));
             let former = former.filter(|dir| dir.exists());
             dirs.extend(former.map(|dir| (format, dir)));
@@ -82,13 +84,13 @@ impl ToolDirs {
         let shows = |it: &Path| [GIT, DIRECTORY].iter().any(|own| it.join(own).exists());
         for project in cwd.ancestors().filter(|it| *it == cwd || shows(it)) {
             for format in FORMATS {
-                let Some(tables) = &format.tables else {
-                    continue;
-                };
-                let found = folders_in_project(format, project);
-                let found = found.filter(|dir| dir.join(tables.file).is_file());
-                let found: Vec<PathBuf> = found.collect();
-                self.0.extend(found.into_iter().map(|dir| (format, dir)));
+                let found = folders_in_project(format, project).into_iter();
+                for dir in found.filter(|dir| !databases_of(format, dir).is_empty()) {
+                    // That of an agent's own folder is one of its project, too.
+                    if !self.0.contains(&(format, dir.clone())) {
+                        self.0.push((format, dir));
+                    }
+                }
             }
         }
         self
@@ -96,15 +98,39 @@ impl ToolDirs {
 }
 
 /// Where programs of a project may keep a database of a format.
-fn folders_in_project(format: &Format, project: &Path) -> impl Iterator<Item = PathBuf> {
-    let folders = format
-        .home
-        .as_ref()
-        .map_or(&[][..], |home| home.in_projects);
-    folders.iter().map(move |folder| match *folder {
-        "" => project.to_owned(),
-        folder => project.join(folder),
-    })
+fn folders_in_project(format: &Format, project: &Path) -> Vec<PathBuf> {
+    let Some(home) = &format.home else {
+        return Vec::new();
+    };
+    let mut folders = Vec::new();
+    for folder in home.in_projects {
+        match folder.strip_prefix("*/") {
+            Some(inner) => {
+                let entries = fs::read_dir(project).into_iter().flatten().flatten();
+                folders.extend(entries.map(|entry| entry.path().join(inner)));
+            }
+            None if folder.is_empty() => folders.push(project.to_owned()),
+            None => folders.push(project.join(folder)),
+        }
+    }
+    folders.retain(|folder| folder.is_dir());
+    folders.sort();
+    folders
+}
+
+/// The databases of a format in a directory: the one that its tool names, if it is there; where programs made with it give
+/// names of their own, all that have its tables.
+fn databases_of(format: &Format, directory: &Path) -> Vec<PathBuf> {
+    let Some((home, tables)) = format.home.as_ref().zip(format.tables.as_ref()) else {
+        return Vec::new();
+    };
+    if home.in_projects.is_empty() {
+        return vec![directory.join(tables.file)];
+    }
+    let mut found = databases_in(directory);
+    // One by the tool's name that cannot be read is told of.
+    found.retain(|path| path.ends_with(tables.file) || database::is_of(path, format));
+    found
 }
 
 /// A folder in which something may change.
@@ -141,7 +167,9 @@ impl ToolDirs {
         let is_here =
             |(format, directory): (&Format, &Path), session: &StoredSession| match &session.cwd {
                 Some(cwd) => spelled.contains(cwd),
-                None => folders_in_project(format, cwd).any(|own| own == directory),
+                None => folders_in_project(format, cwd)
+                    .iter()
+                    .any(|own| own == directory),
             };
         self.newest_first(files, &is_here)
     }
@@ -276,14 +304,14 @@ impl ToolDirs {
                 let left_out = stub::left_out(sessions.iter().map(|file| &*file.path), format);
                 sessions.retain(|file| !left_out.contains(&file.path));
             }
-            if let Some(tables) = &format.tables {
+            if format.tables.is_some() {
                 // One for all, or one for each further down.
                 let (databases, others): (Vec<FoundFile>, Vec<FoundFile>) = sessions
                     .into_iter()
                     .partition(|file| is_database_name(&file.path));
                 let databases = databases.into_iter().map(|file| file.path);
                 sessions = others;
-                for path in databases.chain([directory.join(tables.file)]) {
+                for path in databases.chain(databases_of(format, directory)) {
                     match database::sessions(&path) {
                         Ok(stored) => {
                             let stored = stored.unwrap_or_default();

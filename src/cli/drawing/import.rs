@@ -1,6 +1,6 @@
 //! What `tract import` says about what came in.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::iter::once;
 use std::path::{Path, PathBuf};
 
@@ -55,17 +55,14 @@ pub fn tell_all(
         return Ok(());
     }
     let named = own.filter(|(file, _)| !is_kin(file)).count();
+    let came = Came::of(all());
     for (file, report) in reports {
         if is_agents(report) && !is_verbose {
             problems(file, report, is_verbose, app);
             continue;
         }
         let alone = named == 1 && !is_kin(file) && !is_agents(report);
-        let mut families = Vec::with_capacity(report.sessions.len());
-        for session in &report.sessions {
-            families.push(Agents::of(repo, session, all())?);
-        }
-        tell(repo, file, (report, &families), (alone, is_verbose), app)?;
+        tell(repo, file, (report, &came), (alone, is_verbose), app)?;
     }
     secrets(reports, app);
     Ok(())
@@ -159,6 +156,21 @@ pub fn foretell(told: &ImportAnswer, is_verbose: bool, app: &mut App) -> Result<
     Ok(())
 }
 
+/// The sub-agents that came in, by the session whose agent started them.
+struct Came<'r>(HashMap<&'r RefName, Vec<&'r ImportedSession>>);
+
+impl<'r> Came<'r> {
+    fn of(all: impl Iterator<Item = &'r ImportedSession>) -> Self {
+        let mut agents: HashMap<_, Vec<_>> = HashMap::new();
+        for session in all {
+            if let Some(parent) = &session.parent {
+                agents.entry(parent).or_default().push(session);
+            }
+        }
+        Self(agents)
+    }
+}
+
 /// The sub-agents of a session that are here.
 struct Agents {
     count: u64,
@@ -167,15 +179,11 @@ struct Agents {
 }
 
 impl Agents {
-    fn of<'r>(
-        repo: &Repo,
-        session: &ImportedSession,
-        came: impl Iterator<Item = &'r ImportedSession>,
-    ) -> Result<Self> {
+    fn of(repo: &Repo, session: &ImportedSession, came: &Came<'_>) -> Result<Self> {
         let below = repo.references(&format!("{}/{}", session.name, RefName::AGENT))?;
         let mut names: HashSet<RefName> = below.into_iter().map(|(name, _)| name).collect();
         let mut new_commits = 0;
-        for agent in came.filter(|other| other.parent.as_ref() == Some(&session.name)) {
+        for agent in came.0.get(&session.name).into_iter().flatten() {
             names.insert(agent.name.clone());
             new_commits += agent.new_commits;
         }
@@ -251,7 +259,7 @@ pub fn head_moved(repo: &Repo, before: &Head, app: &mut App) -> Result<()> {
 fn tell(
     repo: &Repo,
     file: &Path,
-    (report, agents): (&ImportReport, &[Agents]),
+    (report, came): (&ImportReport, &Came<'_>),
     (alone, is_verbose): (bool, bool),
     app: &mut App,
 ) -> Result<()> {
@@ -278,8 +286,9 @@ fn tell(
         }
         count => count,
     };
-    for (session, agents) in sessions[..listed].iter().zip(agents) {
-        let line = headline(repo, report.format, (session, agents), app)?;
+    for session in &sessions[..listed] {
+        let agents = Agents::of(repo, session, came)?;
+        let line = headline(repo, report.format, (session, &agents), app)?;
         app.ui.status(line);
         if let Some(severed) = session.end.severed
             && session.outcome != Outcome::Unchanged

@@ -15,7 +15,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use crate::formats::format::{Format, Shape};
+use crate::formats::format::{Format, Home, Shape};
 use crate::formats::shared::document;
 
 /// The members of a session's object: its row, and its runs.
@@ -31,6 +31,8 @@ pub static AGNO: Format = Format {
         let shows = session.inside(SESSION).is_some() && session.list(RUNS).is_some();
         shows.then_some(0)
     },
+    // Where a program is started, which mostly names its own; its documentation has `tmp`.
+    home: Some(Home::projects(&["", "tmp"], rows::DATABASE)),
     tables: Some(rows::TABLES),
     ..Format::only_read("agno", Shape::Document, document::import::<read::Session>)
 };

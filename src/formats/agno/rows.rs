@@ -16,8 +16,7 @@ use crate::wire::json::{Object, array, quoted};
 
 /// How sessions stand in the database.
 pub(super) const TABLES: Tables = Tables {
-    // Each program says where it is.
-    file: "agno.db",
+    file: DATABASE,
     shown_by: &[(
         SESSIONS,
         &[ID, "session_type", "session_data", "agent_data", CREATED],
@@ -26,6 +25,8 @@ pub(super) const TABLES: Tables = Tables {
     document,
 };
 
+/// What the database is called of which a program says no more.
+pub(super) const DATABASE: &str = "agno.db";
 const SESSIONS: &str = "agno_sessions";
 const TABLE: &str = "agno_runs";
 const ID: &str = "session_id";

@@ -7,7 +7,7 @@
 //!
 //! # Source
 //!
-//! `src/google/adk/{sessions,events,flows/llm_flows}` of <https://github.com/google/adk-python>, 2.13.
+//! `src/google/adk/{sessions,events,flows/llm_flows,cli/utils}` of <https://github.com/google/adk-python>, 2.13.
 
 mod event;
 mod read;
@@ -15,7 +15,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use crate::formats::format::{Format, Shape};
+use crate::formats::format::{Format, Home, Shape};
 use crate::formats::shared::document;
 
 /// The members of a session's object: its row, and its events.
@@ -32,6 +32,8 @@ pub static GOOGLE_ADK: Format = Format {
         let shows = session.inside(SESSION).is_some() && session.list(EVENTS).is_some();
         shows.then_some(0)
     },
+    // `adk run` and `adk web` keep one for each agent, whose folder is the project or stands in it.
+    home: Some(Home::projects(&["*/.adk", ".adk"], rows::DATABASE)),
     tables: Some(rows::TABLES),
     ..Format::only_read(
         "google-adk",

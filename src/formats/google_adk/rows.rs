@@ -20,8 +20,7 @@ use crate::wire::json::{Object, array, quoted};
 
 /// How sessions stand in the database.
 pub(super) const TABLES: Tables = Tables {
-    // Each application has one where it was started, or wherever it was told.
-    file: "session.db",
+    file: DATABASE,
     shown_by: &[
         (SESSIONS, &["app_name", "user_id", "id", UPDATED]),
         (
@@ -33,6 +32,8 @@ pub(super) const TABLES: Tables = Tables {
     document,
 };
 
+/// What the kit calls a database of which nobody says where it is.
+pub(super) const DATABASE: &str = "session.db";
 const SESSIONS: &str = "sessions";
 const TABLE: &str = "events";
 const OWNER: &str = "session_id";

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::formats::Input;
+use crate::formats::shared::lines::lines;
 use crate::formats::shared::records::without_mark;
 use crate::formats::shared::spans::{elements, members, skip_space, skip_value};
 use crate::formats::shared::sse;
@@ -30,8 +31,8 @@ pub(in crate::formats) fn is_complete(bytes: &[u8]) -> bool {
 /// The keys of the object on a source's first line, as far as they are there, and whether it ends with the line.
 pub(in crate::formats) fn first_line(front: &[u8]) -> (Vec<String>, bool) {
     let front = without_mark(front);
-    let line = front[skip_space(front, 0)..].split(|byte| *byte == b'\n');
-    let line = line.into_iter().next().unwrap_or_default();
+    let line = lines(&front[skip_space(front, 0)..]).next();
+    let line = line.unwrap_or_default();
     let keys = members(line, 0).0.into_iter().map(|(key, _)| key);
     (keys.collect(), skip_value(line, 0).is_ok())
 }
@@ -70,8 +71,7 @@ impl<'a> SourceHead<'a> {
     }
 
     pub(in crate::formats) fn lines(bytes: &'a [u8]) -> Self {
-        let lines = bytes.split(|byte| *byte == b'\n');
-        let lines = lines.filter_map(sse::record);
+        let lines = lines(bytes).filter_map(sse::record);
         let objects = lines.filter(|line| line.get(skip_space(line, 0)) == Some(&b'{'));
         Self {
             layout: Layout::Lines,

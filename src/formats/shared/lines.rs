@@ -4,6 +4,7 @@
 //! strict decoder takes.
 
 use std::borrow::Cow;
+use std::iter::once;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
@@ -14,6 +15,14 @@ use crate::model::Span;
 pub const MAX_LINE_BYTES: u64 = 256 << 20;
 
 const CHUNK_BYTES: usize = 256 << 10;
+
+/// The lines of a text, without their ends; behind the last end stands one more. A line may be as long as all that is
+/// looked at, so no byte of it is looked at alone.
+pub(in crate::formats) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let ends = memchr::memchr_iter(b'\n', bytes).chain(once(bytes.len()));
+    let mut start = 0;
+    ends.map(move |end| &bytes[std::mem::replace(&mut start, end + 1)..end])
+}
 
 /// Reads a source line by line.
 pub struct Lines<'a> {

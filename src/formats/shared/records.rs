@@ -12,7 +12,7 @@ use std::str::Utf8Chunks;
 use serde_json::value::RawValue;
 
 use crate::error::{Error, Result};
-use crate::formats::shared::lines::{Lines, Mended, SourceLine, mend};
+use crate::formats::shared::lines::{Lines, Mended, SourceLine, lines, mend};
 use crate::formats::shared::spans::{Broken, members, skip_space, skip_value};
 use crate::formats::shared::sse::{self, SseLine};
 use crate::formats::{Input, Problem, Sink};
@@ -511,7 +511,7 @@ pub fn beginning(input: &dyn Input) -> Result<Option<String>> {
         limit *= 16;
     };
     let front = without_mark(&front);
-    let line = front.split(|byte| *byte == b'\n').next();
+    let line = lines(front).next();
     let line = line.unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     // Of a document over several lines the first is a bracket alone.

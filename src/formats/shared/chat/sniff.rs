@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::formats::Input;
 use crate::formats::shared::head::{Keys, Layout, SourceHead, front, is_complete};
+use crate::formats::shared::lines::lines;
 use crate::formats::shared::records::without_mark;
 use crate::formats::shared::spans::skip_space;
 use crate::formats::shared::sse;
@@ -144,12 +145,11 @@ pub(in crate::formats) fn is_lines(
 ) -> Result<bool> {
     let bytes = front(input)?;
     let bytes = without_mark(&bytes);
-    let lines = || bytes.split(|byte| *byte == b'\n');
-    let mut filled = lines().filter(|line| skip_space(line, 0) < line.len());
+    let mut filled = lines(bytes).filter(|line| skip_space(line, 0) < line.len());
     let several = filled.nth(1).is_some();
     // Of a document that is longer than its front no line is whole.
     let has_record = || {
-        let mut records = lines().filter_map(sse::record);
+        let mut records = lines(bytes).filter_map(sse::record);
         records.any(|line| line[skip_space(line, 0)..].starts_with(b"{") && is_complete(line))
     };
     Ok(

@@ -1,5 +1,7 @@
 //! Tools that keep their sessions in a database: each comes in as a session of its own, whatever else is there.
 
+mod in_projects;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -502,39 +504,6 @@ fn mastra_database(path: &Path, thread: Value) -> Connection {
 }
 
 #[test]
-fn threads_of_mastra_are_found_where_a_project_keeps_them() {
-    for place in [
-        "mastra.db",
-        "src/mastra/public/mastra.db",
-        ".mastra/mastra.db",
-        ".mastra/output/mastra.db",
-    ] {
-        let sandbox = Sandbox::empty();
-        sandbox.tract(&["init"]);
-        let document: Value =
-            serde_json::from_str(include_str!("../../../data/mastra/thread.json")).expect("JSON");
-        let mut thread = document["mastra_thread"].clone();
-        thread["updatedAt"] = "2026-03-02T08:00:21.000Z".into();
-        // A program of one's own says nothing of its directory.
-        thread["metadata"] = Value::Null;
-        drop(mastra_database(&sandbox.work().join(place), thread));
-        let listed = sandbox.tract(&["import", "--list"]);
-        assert!(listed.contains("mastra"), "{place}: {listed}");
-        // From a folder of the project, too.
-        sandbox.write("lib/index.ts", "");
-        let mut import = sandbox.command(&["import", "--all", "-v"]);
-        let import = import.current_dir(sandbox.work().join("lib"));
-        let told = sandbox.told(&import.output().expect("it runs"));
-        assert!(
-            told.contains("mastra \"Sacks\": 13 messages"),
-            "{place}: {told}"
-        );
-        let again = sandbox.tract(&["import", "--all", "-v"]);
-        assert!(!again.contains("Imported"), "{place}: {again}");
-    }
-}
-
-#[test]
 fn threads_of_mastra_are_found_where_mastra_code_keeps_them() {
     let sandbox = Sandbox::empty();
     let thread = include_str!("../../../data/mastra/thread.json");
@@ -562,9 +531,8 @@ fn threads_of_mastra_are_found_where_mastra_code_keeps_them() {
     assert!(grown.contains("1 new commit, now 14 messages"), "{grown}");
 }
 
-#[test]
-fn sessions_of_googles_kit_come_in_by_application_and_user() {
-    let sandbox = Sandbox::empty();
+/// A database of Google's kit with two sessions of one id.
+fn googles_database(path: &Path) -> Connection {
     let session = include_str!("../../../data/google-adk/session.json");
     let document: Value = serde_json::from_str(session).expect("JSON");
     let mut row = document["adk_session"].clone();
@@ -588,9 +556,16 @@ fn sessions_of_googles_kit_come_in_by_application_and_user() {
          CREATE TABLE events (id VARCHAR, app_name VARCHAR, user_id VARCHAR, session_id VARCHAR, invocation_id VARCHAR,
            timestamp DATETIME, event_data TEXT, PRIMARY KEY (id, app_name, user_id, session_id));";
     let rows: [(&str, &[Value]); 2] = [("sessions", &[row, other]), ("events", &events)];
-    let path = sandbox.work().join("agents/.adk/session.db");
-    fs::create_dir_all(path.parent().expect("it has one")).expect("made");
-    drop(rows_of(&path, tables, &rows));
+    rows_of(path, tables, &rows)
+}
+
+#[test]
+fn sessions_of_googles_kit_come_in_by_application_and_user() {
+    let sandbox = Sandbox::empty();
+    let session = include_str!("../../../data/google-adk/session.json");
+    drop(googles_database(
+        &sandbox.work().join("agents/.adk/session.db"),
+    ));
     let told = sandbox.tract(&["import", "-v", "agents"]);
     assert!(told.contains("google-adk mill-ida-s-1"), "{told}");
     assert!(told.contains("google-adk mill-otto-s-1"), "{told}");
