@@ -159,13 +159,18 @@ fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result
         add_prices(view, &context, &mut messages, options)?;
         let thoughts = without_lost_thoughts(view, &context, &mut messages)?;
         let unpaired = without_unpaired(&mut messages);
-        let document = document(view, commit, None, &context, options)?;
+        let mut document = document(view, commit, None, &context, options)?;
         let cited = without_citations(options.format, &messages);
         let session = path::session_of(view, commit)?;
-        let is_without_file = session.is_some_and(|(name, row)| {
+        let is_without_file = session.as_ref().is_some_and(|(name, row)| {
             let tool = name.as_session().map(|(tool, _)| tool);
             tool == Some(options.format.name) && row.absent.iter().any(|it| it == path::NO_FILE)
         });
+        // Another tool goes on where the session was, under its title.
+        if let Some((_, row)) = session {
+            document.cwd = row.cwd.unwrap_or_default();
+            document.title = row.title;
+        }
         let without_file = is_without_file.then(|| WITHOUT_FILE.to_owned());
         let cited = cited.into_iter().chain(without_file);
         let remarks = thoughts.into_iter().chain(unpaired).chain(cited);

@@ -36,6 +36,30 @@ fn what_came_later_is_not_in_an_export_of_an_earlier_revision() {
 }
 
 #[test]
+fn another_tools_file_says_where_the_session_was_and_what_it_is_called() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("session.jsonl", crate::sessions::import::SESSION);
+    sandbox.ok(&["import", "session.jsonl"]);
+    let written = |format: &str| sandbox.ok(&["export", "--format", format]);
+    for format in [
+        "codex",
+        "continue",
+        "copilot-cli",
+        "kilo",
+        "opencode",
+        "pi",
+        "qwen",
+    ] {
+        let file = written(format);
+        assert!(file.contains(r#""/home/mara/tally""#), "{format}: {file}");
+    }
+    for format in ["continue", "kilo", "opencode", "vscode-chat"] {
+        let file = written(format);
+        assert!(file.contains("Read the bank's amounts"), "{format}: {file}");
+    }
+}
+
+#[test]
 fn the_ending_of_a_file_asks_for_a_page_where_no_format_is_named() {
     let sandbox = Sandbox::empty();
     sandbox.write("parallel.jsonl", fixture("claude-code/parallel.jsonl"));
