@@ -7,6 +7,7 @@
 //! with what is kept of it: the new bytes follow the kept ones. Deliberately absent: where bytes
 //! come from, when to commit, and how a tree is drawn; whoever records decides when it has the time.
 
+use std::cell::OnceCell;
 use std::io;
 
 use super::file::blocks;
@@ -85,6 +86,8 @@ pub struct Recorder<'a> {
     /// What is committed.
     committed: Mark,
     before: Before,
+    /// With how many of the last bytes that are kept from before the stream begins, once it says more than what is kept.
+    repeated: OnceCell<usize>,
     /// What was read of all that is kept of the session; none where it is to be read anew.
     trail: Option<Trail>,
     report: Option<ImportReport>,
@@ -130,6 +133,7 @@ impl<'a> Recorder<'a> {
             still: Mark::default(),
             committed: Mark::default(),
             before: Before::Unknown,
+            repeated: OnceCell::new(),
             trail: None,
             report: None,
             new_commits: 0,
@@ -368,7 +372,7 @@ impl<'a> Recorder<'a> {
         };
         // What did not begin with it does not begin with it later.
         if is_joined {
-            return Some(Joined::of(before, now));
+            return Some(self.joined(before, now));
         }
         if before.starts_with(now) && before.len() > now.len() && end < self.bytes.len() {
             return None;
@@ -392,8 +396,34 @@ impl<'a> Recorder<'a> {
             };
             return (end == self.bytes.len()).then_some(all);
         }
-        Some(Joined::of(before, now))
+        Some(self.joined(before, now))
     }
+
+    /// What was kept, and what the stream says after its last lines, which it may begin with.
+    fn joined<'s>(&self, before: &'s [u8], now: &'s [u8]) -> Joined<'s> {
+        let said = from_first_record(now);
+        let (broken, repeated) = (&now[..now.len() - said.len()], &self.repeated);
+        let repeated = *repeated.get_or_init(|| repeated_of(before, said));
+        let [before, gap, _, _] = Joined::of(before, b"").0;
+        Joined([before, gap, broken, &said[repeated.min(said.len())..]])
+    }
+}
+
+/// With how many of the last bytes of `before` these begin: whole lines.
+fn repeated_of(before: &[u8], said: &[u8]) -> usize {
+    let kept = before.strip_suffix(b"\n").unwrap_or(before);
+    let end = memchr::memchr(b'\n', said).unwrap_or_default();
+    if end == 0 {
+        return 0;
+    }
+    let mut starts = memchr::memmem::find_iter(kept, &said[..end]);
+    let tail = starts.find_map(|at| {
+        let is_line = at == 0 || kept[at - 1] == b'\n';
+        let tail = &kept[at..];
+        let is_whole = said.get(tail.len()) == Some(&b'\n');
+        (is_line && is_whole && said.starts_with(tail)).then_some(tail)
+    });
+    tail.map_or(0, |tail| tail.len() + 1)
 }
 
 /// A stream from its first line that is an object; all of it where none is, as in a stream of named events.
@@ -408,9 +438,10 @@ fn from_first_record(bytes: &[u8]) -> &[u8] {
     rest
 }
 
-/// What was kept of a session before, and what came of it since, on lines of its own.
+/// What was kept of a session before, and what came of it since, on lines of its own: those in front that are no records, and
+/// the others.
 #[derive(Clone, Copy)]
-struct Joined<'a>([&'a [u8]; 3]);
+struct Joined<'a>([&'a [u8]; 4]);
 
 impl<'a> Joined<'a> {
     fn of(before: &'a [u8], now: &'a [u8]) -> Self {
@@ -418,17 +449,17 @@ impl<'a> Joined<'a> {
             None | Some(b'\n') => b"",
             _ => b"\n",
         };
-        Self([before, gap, now])
+        Self([before, gap, b"", now])
     }
 
     /// How much was kept before.
     fn before(&self) -> usize {
-        let [before, gap, _] = self.0;
+        let [before, gap, ..] = self.0;
         before.len() + gap.len()
     }
 
     fn ends_a_line(&self) -> bool {
-        self.0[2].ends_with(b"\n")
+        self.0[3].ends_with(b"\n")
     }
 }
 

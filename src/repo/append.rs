@@ -340,13 +340,14 @@ mod tests {
         };
         assert_eq!(pages(), 0);
         let mut written = Vec::new();
-        for at in 5_000..5_015 {
+        // Fewer than what folds the journal in.
+        for at in 5_000..5_009 {
             let before = pages();
             say(&repo, at);
             written.push(pages() - before);
         }
         written.sort_unstable();
-        assert!(written[0] > 0 && written[7] <= 14, "{written:?}");
-        assert!(written[14] <= 20, "{written:?}");
+        assert!(written[0] > 0 && written[4] <= 14, "{written:?}");
+        assert!(written[8] <= 20, "{written:?}");
     }
 }

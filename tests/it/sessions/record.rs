@@ -740,4 +740,13 @@ fn a_part_of_a_session_that_comes_once_more_is_nothing_new() {
     assert_eq!(sandbox.ok(&["log", "-n", "0"]), before);
     assert!(record(4).contains("Recorded"));
     assert_eq!(messages(&sandbox).len(), 4);
+    // What goes on behind the last lines that are kept is new, and those are not.
+    for (again, front) in [(4, ""), (5, "garbage\n")] {
+        let stream = format!("{front}{}{}", part(again), part(again + 1));
+        sandbox.tract_with(&["record"], stream);
+        assert_eq!(messages(&sandbox).len(), again as usize + 1, "{again}");
+    }
+    // A part from the middle is no such thing: it was said again.
+    sandbox.tract_with(&["record"], part(5) + &part(8));
+    assert_eq!(messages(&sandbox).len(), 8);
 }
