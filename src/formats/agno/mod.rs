@@ -32,7 +32,7 @@ pub static AGNO: Format = Format {
         shows.then_some(0)
     },
     // Where a program is started, which mostly names its own; its documentation has `tmp`.
-    home: Some(Home::projects(&["", "tmp"], rows::DATABASE)),
+    home: Some(Home::projects(&["", "data", "tmp"], rows::DATABASE)),
     tables: Some(rows::TABLES),
     ..Format::only_read("agno", Shape::Document, document::import::<read::Session>)
 };

@@ -32,8 +32,11 @@ pub static GOOGLE_ADK: Format = Format {
         let shows = session.inside(SESSION).is_some() && session.list(EVENTS).is_some();
         shows.then_some(0)
     },
-    // `adk run` and `adk web` keep one for each agent, whose folder is the project or stands in it.
-    home: Some(Home::projects(&["*/.adk", ".adk"], rows::DATABASE)),
+    // `adk run` and `adk web` keep one for each agent, whose folder is the project or stands in it. Programs name their own.
+    home: Some(Home::projects(
+        &["", "data", "*/.adk", ".adk"],
+        rows::DATABASE,
+    )),
     tables: Some(rows::TABLES),
     ..Format::only_read(
         "google-adk",

@@ -57,7 +57,7 @@ pub static MASTRA: Format = Format {
     },
     home: Some(Home {
         // A program's own directory; that of `mastra dev`, today and with what older templates name; that of `mastra start`.
-        in_projects: &["", "src/mastra/public", ".mastra", ".mastra/output"],
+        in_projects: &["", "data", "src/mastra/public", ".mastra", ".mastra/output"],
         ..Home::database(".local/share/mastracode", rows::DATABASE)
     }),
     tables: Some(rows::TABLES),

@@ -88,7 +88,7 @@ fn long_about() -> String {
         "{ABOUT}. --format lists the {} formats that are read.\n\n\
          Without arguments, it lists the sessions that agents keep of this directory. A file's format is \
          recognised from its content. Importing a file again adds only what is new in it. \
-         Outside a repository, one is made here.",
+         Outside a repository, one is made here, though not with --all.",
         FORMATS.len(),
     )
 }
@@ -738,7 +738,7 @@ fn refuse_here(args: &Args, app: &App) -> Result<(), Failure> {
         return Ok(());
     }
     let failure =
-        Failure::refused("no repository here or above takes the sessions of every directory");
+        Failure::refused("no repository here or above, and --all makes none in one directory");
     let is_any_here = tool_sessions::here(app).is_ok_and(|found| !found.is_empty());
     Err(failure.with_hint(match is_any_here {
         true => {

@@ -53,6 +53,7 @@ fn sessions_are_found_where_programs_keep_them_in_a_project() {
             &[
                 "mastra.db",
                 "memory.db",
+                "data/memory.db",
                 "src/mastra/public/mastra.db",
                 ".mastra/mastra.db",
                 ".mastra/output/mastra.db",
@@ -61,12 +62,17 @@ fn sessions_are_found_where_programs_keep_them_in_a_project() {
         (
             agnos_database,
             "agno mill: ",
-            &["agno.db", "workbench.db", "tmp/data.db"],
+            &["agno.db", "workbench.db", "tmp/data.db", "data/agno.db"],
         ),
         (
             googles_database,
             "google-adk mill-ida-s-1",
-            &[".adk/session.db", "miller/.adk/session.db"],
+            &[
+                ".adk/session.db",
+                "miller/.adk/session.db",
+                "sessions.db",
+                "data/talk.db",
+            ],
         ),
     ];
     for (made, says, places) in places {
