@@ -2475,6 +2475,8 @@ class CostAnswer(_CostAnswer, total=False):
     """Whether other requests are left out of which no reply tells: of their sessions only some replies are meant."""
     sub_agents: Optional[CostRow]
     """With `rev`: what sub-agents of its session came to. They are not on the path to it, and in no sum here."""
+    untimed: Optional[CostRow]
+    """With `since` or `until`: what replies came to that have no time, as those of a recorded stream. They are in no sum here."""
     away: List[CostRow]
     """Where no reply of `directory` is meant: the directories that have some in that time, the one with most first."""
     spending: Optional[Spending]
@@ -2597,6 +2599,8 @@ class StatsAnswer(_StatsAnswer, total=False):
     sub_agent_replies: int
     """With revisions: how many replies of sub-agents of their sessions were counted by a provider and are not in the sums, for
     they are on none of the paths."""
+    untimed_replies: int
+    """With `since` or `until`: how many replies have no time, as those of a recorded stream, and are left out."""
     directory: Optional[str]
     """The directory of which it is alone, where each has a HEAD of its own."""
 
@@ -3117,6 +3121,8 @@ class CarriedAnswer(_CarriedAnswer, total=False):
     """The refs that have commits which did not go; of a push alone."""
     without_file: int
     """How many of the sessions that are new here came without their session file."""
+    gone: Optional[str]
+    """Where the remote's branch was seen that the own one goes on with, if it is not there any more; of a pull alone."""
     would_send: Optional[int]
     """How many commits would go; of a dry run alone."""
 
