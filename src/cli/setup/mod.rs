@@ -201,12 +201,8 @@ pub fn set_up(mut setup: Setup<'_>, is_yes: bool, app: &mut App) -> Result<()> {
         app.ui.status(format!("Wrote {}", plural(written, "file")));
         let hint = "tract setup --check says what of it works; tract setup --undo takes it back";
         app.ui.hint(hint);
-        let found = app.tool_dirs()?.sessions();
-        let sessions = match app.repo() {
-            Ok(repo) => not_in(&repo, &found)?,
-            Err(Failure::Tract(Error::NoRepository { .. })) => found.len() as u64,
-            Err(failure) => return Err(failure),
-        };
+        // Everything is written. A count that cannot be had is no failure of it.
+        let sessions = to_bring_in(app).unwrap_or_default();
         if sessions > 0 {
             let sessions = plural(sessions, "session");
             let first = if needs_home(app) {
@@ -220,6 +216,16 @@ pub fn set_up(mut setup: Setup<'_>, is_yes: bool, app: &mut App) -> Result<()> {
         }
     }
     setup.done()
+}
+
+/// How many sessions on this machine have not come in.
+fn to_bring_in(app: &mut App) -> Result<u64> {
+    let found = app.tool_dirs()?.sessions();
+    match app.repo() {
+        Ok(repo) => not_in(&repo, &found),
+        Err(Failure::Tract(Error::NoRepository { .. })) => Ok(found.len() as u64),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Lists what there is and what would be written; how many things that are.
