@@ -65,33 +65,43 @@ impl Input for StoredDocument {
     }
 }
 
+/// Sessions with the path of each.
+pub type Sessions = Vec<(PathBuf, StoredSession)>;
+
 /// The sessions in a database, each with its path, after those that started it; none where the file is no
 /// database of a known tool.
 ///
 /// # Errors
 ///
 /// [`Error::Io`] where it cannot be read, [`Error::Overtaken`] where its tool writes all the time.
-pub fn sessions(path: &Path) -> Result<Option<Vec<(PathBuf, StoredSession)>>> {
+pub fn sessions(path: &Path) -> Result<Option<Sessions>> {
+    Ok(listed(path)?.map(|(_, sessions)| sessions))
+}
+
+/// The same, and whose database it is.
+pub(super) fn listed(path: &Path) -> Result<Option<(&'static Format, Sessions)>> {
     if !is_database(path) {
         return Ok(None);
     }
     let found = read_foreign(path, |rows| match tables_in(rows)? {
-        Some((_, tables)) => (tables.sessions)(rows).map(Some),
+        Some((format, tables)) => Ok(Some((format, (tables.sessions)(rows)?))),
         None => Ok(None),
     })?;
     let named = |session: StoredSession| (path.join(name(&session.id)), session);
-    // Nobody goes on with what has no name; it has no place either.
-    let found = found.map(|found| found.into_iter().filter(|session| !session.id.is_empty()));
-    Ok(found.map(|found| found.map(named).collect()))
+    Ok(found.map(|(format, sessions)| {
+        // Nobody goes on with what has no name; it has no place either.
+        let sessions = sessions.into_iter().filter(|it| !it.id.is_empty());
+        (format, sessions.map(named).collect())
+    }))
 }
 
-/// Whether a file is a database with a format's tables, as far as it can be read.
-pub(super) fn is_of(path: &Path, format: &Format) -> bool {
-    let shows = |rows: &ForeignTables| {
-        let found = tables_in(rows)?;
-        Ok(found.is_some_and(|(own, _)| own == format))
-    };
-    is_database(path) && read_foreign(path, shows).unwrap_or_default()
+/// Whose tables are in a file, as far as it can be read.
+pub(super) fn format_of(path: &Path) -> Option<&'static Format> {
+    let owner = |rows: &ForeignTables| Ok(tables_in(rows)?.map(|(format, _)| format));
+    if !is_database(path) {
+        return None;
+    }
+    read_foreign(path, owner).ok().flatten()
 }
 
 /// The paths with those of the sessions in place of each database that is one of a known tool. One that
@@ -188,7 +198,7 @@ pub(super) fn own(sessions: &[(PathBuf, StoredSession)]) -> Vec<&(PathBuf, Store
 
 /// What databases hold, each read once.
 #[derive(Default)]
-pub struct Listings(HashMap<PathBuf, Vec<(PathBuf, StoredSession)>>);
+pub struct Listings(HashMap<PathBuf, Sessions>);
 
 impl Listings {
     /// The sessions of the database that a path of one leads into, each after the one that started it; none

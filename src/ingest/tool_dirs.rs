@@ -1,6 +1,6 @@
 //! Where tools keep their sessions, and which of them belong to a directory.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
@@ -83,13 +83,22 @@ impl ToolDirs {
     pub fn with_projects(mut self, cwd: &Path) -> Self {
         let shows = |it: &Path| [GIT, DIRECTORY].iter().any(|own| it.join(own).exists());
         for project in cwd.ancestors().filter(|it| *it == cwd || shows(it)) {
-            for format in FORMATS {
-                let found = folders_in_project(format, project).into_iter();
-                for dir in found.filter(|dir| !databases_of(format, dir).is_empty()) {
-                    // That of an agent's own folder is one of its project, too.
-                    if !self.0.contains(&(format, dir.clone())) {
-                        self.0.push((format, dir));
-                    }
+            let mut asked: HashMap<PathBuf, Vec<(PathBuf, Option<&Format>)>> = HashMap::new();
+            for (format, dir) in folders_in_project(project) {
+                let databases = asked.entry(dir.clone()).or_insert_with(|| {
+                    let owned = |path: PathBuf| {
+                        let owner = database::format_of(&path);
+                        (path, owner)
+                    };
+                    databases_in(&dir).into_iter().map(owned).collect()
+                });
+                let is_own = |(path, owner): &(PathBuf, Option<&Format>)| {
+                    *owner == Some(format) || is_named(path, format)
+                };
+                // That of an agent's own folder is one of its project, too.
+                let is_new = !self.0.contains(&(format, dir.clone()));
+                if is_new && databases.iter().any(is_own) {
+                    self.0.push((format, dir));
                 }
             }
         }
@@ -97,40 +106,42 @@ impl ToolDirs {
     }
 }
 
-/// Where programs of a project may keep a database of a format.
-fn folders_in_project(format: &Format, project: &Path) -> Vec<PathBuf> {
-    let Some(home) = &format.home else {
-        return Vec::new();
-    };
-    let mut folders = Vec::new();
-    for folder in home.in_projects {
-        match folder.strip_prefix("*/") {
-            Some(inner) => {
-                let entries = fs::read_dir(project).into_iter().flatten().flatten();
-                folders.extend(entries.map(|entry| entry.path().join(inner)));
+/// Where programs of a project may keep databases, by format.
+fn folders_in_project(project: &Path) -> Vec<(&'static Format, PathBuf)> {
+    let mut found = Vec::new();
+    for format in FORMATS {
+        let mut folders = Vec::new();
+        for folder in format.home.iter().flat_map(|home| home.in_projects) {
+            match folder.strip_prefix("*/") {
+                Some(inner) => {
+                    let entries = fs::read_dir(project).into_iter().flatten().flatten();
+                    folders.extend(entries.map(|entry| entry.path().join(inner)));
+                }
+                None if folder.is_empty() => folders.push(project.to_owned()),
+                None => folders.push(project.join(folder)),
             }
-            None if folder.is_empty() => folders.push(project.to_owned()),
-            None => folders.push(project.join(folder)),
         }
+        folders.retain(|folder| folder.is_dir());
+        folders.sort();
+        found.extend(folders.into_iter().map(|folder| (format, folder)));
     }
-    folders.retain(|folder| folder.is_dir());
-    folders.sort();
-    folders
+    found
 }
 
-/// The databases of a format in a directory: the one that its tool names, if it is there; where programs made with it give
-/// names of their own, all that have its tables.
+/// Whether a database has the name that its tool gives it. One that has and cannot be read is told of.
+fn is_named(path: &Path, format: &Format) -> bool {
+    let tables = format.tables.as_ref();
+    tables.is_some_and(|tables| path.ends_with(tables.file))
+}
+
+/// What may be a database of a format in a directory: the one that its tool names; where programs made with it give names of
+/// their own, every one.
 fn databases_of(format: &Format, directory: &Path) -> Vec<PathBuf> {
-    let Some((home, tables)) = format.home.as_ref().zip(format.tables.as_ref()) else {
-        return Vec::new();
-    };
-    if home.in_projects.is_empty() {
-        return vec![directory.join(tables.file)];
+    match (&format.home, &format.tables) {
+        (Some(home), _) if !home.in_projects.is_empty() => databases_in(directory),
+        (_, Some(tables)) => vec![directory.join(tables.file)],
+        _ => Vec::new(),
     }
-    let mut found = databases_in(directory);
-    // One by the tool's name that cannot be read is told of.
-    found.retain(|path| path.ends_with(tables.file) || database::is_of(path, format));
-    found
 }
 
 /// A folder in which something may change.
@@ -164,13 +175,13 @@ impl ToolDirs {
             let files: BTreeSet<PathBuf> = files.collect();
             files.into_iter().map(FoundFile::named).collect()
         };
-        let is_here =
-            |(format, directory): (&Format, &Path), session: &StoredSession| match &session.cwd {
-                Some(cwd) => spelled.contains(cwd),
-                None => folders_in_project(format, cwd)
-                    .iter()
-                    .any(|own| own == directory),
-            };
+        let own = folders_in_project(cwd);
+        let is_here = |place: (&Format, &Path), session: &StoredSession| match &session.cwd {
+            Some(cwd) => spelled.contains(cwd),
+            None => own
+                .iter()
+                .any(|(format, folder)| (*format, &**folder) == place),
+        };
         self.newest_first(files, &is_here)
     }
 
@@ -312,9 +323,11 @@ impl ToolDirs {
                 let databases = databases.into_iter().map(|file| file.path);
                 sessions = others;
                 for path in databases.chain(databases_of(format, directory)) {
-                    match database::sessions(&path) {
+                    let is_named = home.in_projects.is_empty() || is_named(&path, format);
+                    match database::listed(&path) {
+                        Ok(Some((owner, _))) if owner != *format && !is_named => {}
                         Ok(stored) => {
-                            let stored = stored.unwrap_or_default();
+                            let stored = stored.map_or_else(Vec::new, |(_, stored)| stored);
                             // What the tool has taken into it goes on there.
                             sessions.retain(|file| {
                                 stored.iter().all(|(_, it)| it.id != stem(&file.path))
@@ -326,7 +339,8 @@ impl ToolDirs {
                                 own.map(|(path, it)| of(path.clone(), database::modified(it)));
                             found.extend(own);
                         }
-                        Err(_) => found.extend(file(FoundFile::named(path))),
+                        Err(_) if is_named => found.extend(file(FoundFile::named(path))),
+                        Err(_) => {}
                     }
                 }
             }
