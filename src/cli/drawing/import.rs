@@ -303,8 +303,10 @@ fn tell(
         if (alone || is_verbose) && !session.is_of_end {
             details(session, is_verbose, app);
         }
+        // One that is here, and has not what this one begins with, is no help when it is imported again.
         if let Some(begins_in) = &session.end.begins_in
             && session.outcome != Outcome::Unchanged
+            && !has_session(repo, report.format.name, begins_in)?
         {
             app.ui.hint(format!(
                 "its beginning is in session {begins_in}: import that one, then this one again"
@@ -321,6 +323,13 @@ fn tell(
         }
         _ => Ok(()),
     }
+}
+
+/// Whether a session is here.
+fn has_session(repo: &Repo, format: &str, id: &str) -> Result<bool> {
+    let name = RefName::session(format, id);
+    let found = repo.references(name.as_str())?;
+    Ok(found.iter().any(|(own, _)| *own == name))
 }
 
 /// How many hides there are, kind by kind.
