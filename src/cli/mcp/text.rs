@@ -12,7 +12,7 @@ use tract::deeds::{
 use tract::model::quote::{MARGIN, folded, headed, quoted, unframed};
 use tract::model::server_tools::{Hosted, hosted};
 use tract::model::{MediaSource, Millis, Part, Speaker};
-use tract::render::{Calendar, grouped, percent_of, plural};
+use tract::render::{Calendar, grouped, percent, percent_of, plural};
 
 use super::answers::{
     AnswerPart, CacheAge, CostSoFar, DoneCall, DoneCalls, Fullness, LargestPiece, ReadPage,
@@ -663,9 +663,7 @@ const RUNNING: usize = 8;
 /// How full a context is, and what it costs.
 pub fn context(status: &StatusAnswer, cost: Option<&CostAnswer>, calendar: &Calendar) -> Told {
     let (works, running_left_out) = running_works(&status.running, calendar);
-    let used = status
-        .provider_tokens
-        .map_or(status.tokens.tokens, |(_, most)| most);
+    let used = used_tokens(status);
     let sum: u64 = status.by_role.iter().map(|(_, tokens)| tokens).sum();
     let share = |(role, tokens): &(&'static str, u64)| RoleShare {
         role,
@@ -700,11 +698,17 @@ pub fn context(status: &StatusAnswer, cost: Option<&CostAnswer>, calendar: &Cale
         }),
         notes: Vec::new(),
     };
-    let text = fullness(&answer, &running(&status.running, calendar));
+    let text = fullness(&answer, status, &running(&status.running, calendar));
     Told::new(text, &answer)
 }
 
-fn fullness(answer: &Fullness, running: &str) -> String {
+/// The tokens of a context, by the provider's count where that is known.
+fn used_tokens(status: &StatusAnswer) -> u64 {
+    let most = status.provider_tokens.map(|(_, most)| most);
+    most.unwrap_or(status.tokens.tokens)
+}
+
+fn fullness(answer: &Fullness, status: &StatusAnswer, running: &str) -> String {
     let mut told = format!(
         "{}, {} hidden; {} tokens",
         plural(answer.messages, "message"),
@@ -720,11 +724,13 @@ fn fullness(answer: &Fullness, running: &str) -> String {
         };
         let _ = write!(told, ", {range} by the provider's count");
     }
-    if let (Some(budget), Some(used)) = (answer.budget, answer.budget_percent) {
-        let _ = write!(told, "; budget {}, {used}% used", grouped(budget));
+    if let Some(budget) = status.budget {
+        let used = percent(used_tokens(status), budget);
+        let _ = write!(told, "; budget {}, {used} used", grouped(budget));
     }
-    let shares = answer.filled_by.iter();
-    let shares = shares.map(|share| format!("{} {}%", share.role, share.percent));
+    let sum = status.by_role.iter().map(|(_, tokens)| tokens).sum();
+    let shares = status.by_role.iter();
+    let shares = shares.map(|(role, tokens)| format!("{role} {}", percent(*tokens, sum)));
     let _ = write!(
         told,
         "\nFilled by: {}",
