@@ -16,8 +16,6 @@ use super::{App, Failure, Result, progress};
 
 /// How many a listing shows.
 pub const LISTED: usize = 20;
-/// How much of an id is shown, and enough to type.
-const ID_CHARS: usize = 8;
 
 /// The sessions of the working directory, of the repository's and of git's above it, or those of
 /// every directory, newest first; at least one.
@@ -278,12 +276,7 @@ fn row(
     let found = match ingest::inspect(&session.path) {
         Ok(found) => found,
         Err(error) => {
-            let id = session
-                .id()
-                .unwrap_or_default()
-                .chars()
-                .take(ID_CHARS)
-                .collect();
+            let id = session.id().unwrap_or_default();
             let title = format!("({error})");
             return Ok([id, age, tool, String::new(), String::new(), title, file]);
         }

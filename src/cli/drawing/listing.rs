@@ -339,8 +339,14 @@ pub fn names(refs: &[RefName], head: &Head, short: bool) -> Vec<Line> {
     names
 }
 
-/// How much of an id is shown at least.
-const ID_CHARS: usize = 8;
+/// How much of an id is shown at least: of a UUID its first group. Where that is the minute in which it was made
+/// (RFC 9562, 5.7), sessions that began together share it, and the second one goes with it.
+fn least_chars(id: &str) -> usize {
+    match Uuid::try_parse(id) {
+        Ok(uuid) if uuid.get_version_num() == 7 => 13,
+        _ => 8,
+    }
+}
 
 /// As much of an id as tells it from the others; of a UUID whole groups, for its branch ends with those.
 pub fn shortened(id: &str, ids: &[String]) -> String {
@@ -355,7 +361,7 @@ pub fn shortened(id: &str, ids: &[String]) -> String {
     };
     let is_uuid = Uuid::try_parse(id).is_ok();
     let is_whole = |len: &usize| !is_uuid || id.as_bytes().get(*len) == Some(&b'-');
-    let mut lens = (ID_CHARS..id.chars().count()).filter(is_whole);
+    let mut lens = (least_chars(id)..id.chars().count()).filter(is_whole);
     id.chars()
         .take(lens.find(is_told).unwrap_or(usize::MAX))
         .collect()

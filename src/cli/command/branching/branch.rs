@@ -334,7 +334,7 @@ fn tool_of(row: &BranchRow) -> Option<&str> {
 fn copied(of: &CopyOf) -> String {
     let how = if of.is_resumed { "resumed" } else { "forked" };
     let id = of.session.as_session().map_or("", |(_, id)| id);
-    format!("{how} from {}", id.chars().take(8).collect::<String>())
+    format!("{how} from {}", listing::shortened(id, &[]))
 }
 
 /// What is said of a branch besides its name and size.
