@@ -61,6 +61,15 @@ impl fmt::Display for NameOf {
     }
 }
 
+/// What is not here: a commit where a hash or a way to one was typed, else anything that has a name.
+fn nothing_like(text: &str) -> &'static str {
+    let is_hash = text.bytes().all(|it| it.is_ascii_hexdigit());
+    match is_hash || text.contains([':', '@', '~', '^']) {
+        true => "no commit",
+        false => "nothing here is called",
+    }
+}
+
 /// Everything that can go wrong.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -110,7 +119,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// No commit, branch or tag answers to `text`; `nearest` is the closest name.
-    #[error("no commit '{text}'")]
+    #[error("{} '{text}'", nothing_like(text))]
     UnknownRevision {
         /// What was typed.
         text: String,

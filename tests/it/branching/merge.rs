@@ -513,7 +513,7 @@ fn bad_use_is_refused() {
     insta::assert_snapshot!(sandbox.tract(&["merge", "idee"]), @r"
     exit code: 1
     --- stderr
-    error: no commit 'idee'
+    error: nothing here is called 'idee'
     hint: did you mean idea?
     ");
     insta::assert_snapshot!(sandbox.tract(&["merge", "--continue"]), @r"

@@ -293,7 +293,7 @@ fn a_rebase_that_cannot_be_says_why_and_moves_nothing() {
     $ tract rebase nowhere
     exit code: 1
     --- stderr
-    error: no commit 'nowhere'
+    error: nothing here is called 'nowhere'
     hint: did you mean other?
     $ tract rebase full --from other
     exit code: 1
@@ -570,7 +570,7 @@ fn a_revert_that_cannot_be_says_why() {
     $ tract revert nowhere
     exit code: 1
     --- stderr
-    error: no commit 'nowhere'
+    error: nothing here is called 'nowhere'
     hint: tract log --oneline lists them, tract branch the branches
     $ tract revert :2#0
     exit code: 2

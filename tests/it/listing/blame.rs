@@ -206,7 +206,7 @@ fn what_is_no_message_has_no_origin() {
     insta::assert_snapshot!(sandbox.tract(&["blame", "nothing"]), @r#"
     exit code: 1
     --- stderr
-    error: no commit 'nothing'
+    error: nothing here is called 'nothing'
     hint: tract log --oneline lists them, tract branch the branches
     "#);
     sandbox.ok(&["annotate", "--pin", ":1"]);

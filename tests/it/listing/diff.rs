@@ -243,7 +243,7 @@ fn what_cannot_be_compared_is_said() {
     insta::assert_snapshot!(sandbox.tract(&["diff", "mian"]), @r#"
     exit code: 1
     --- stderr
-    error: no commit 'mian'
+    error: nothing here is called 'mian'
     hint: did you mean main?
     "#);
     insta::assert_snapshot!(sandbox.tract(&["diff", "--role", "usr"]), @r#"

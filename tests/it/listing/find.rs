@@ -369,7 +369,7 @@ fn options_narrow_what_is_found() {
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", "x", "nowhere"]), @r"
     exit code: 1
     --- stderr
-    error: no commit 'nowhere'
+    error: nothing here is called 'nowhere'
     hint: tract log --oneline lists them, tract branch the branches
     ");
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", ""]), @r"

@@ -224,7 +224,7 @@ fn a_file_that_is_not_there_is_missed_as_a_file() {
     insta::assert_snapshot!(sandbox.tract(&["view", "nosuch"]), @r"
     exit code: 1
     --- stderr
-    error: no commit 'nosuch'
+    error: nothing here is called 'nosuch'
     hint: tract log --oneline lists them, tract branch the branches
     ");
     insta::assert_snapshot!(sandbox.tract(&["view", ":/a.json"]), @r"

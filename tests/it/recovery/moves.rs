@@ -102,7 +102,7 @@ fn a_revision_may_say_when() {
     hint: tract reflog main lists where it was
     exit code: 1
     --- stderr
-    error: no commit 'nix'
+    error: nothing here is called 'nix'
     hint: tract log --oneline lists them, tract branch the branches
     "
     );
@@ -209,7 +209,7 @@ fn a_hard_reset_orphans_and_undo_brings_back() {
     $ tract rev-parse ORIG_HEAD
     exit code: 1
     --- stderr
-    error: no commit 'ORIG_HEAD'
+    error: nothing here is called 'ORIG_HEAD'
     hint: did you mean PREV_HEAD?
     $ tract undo
     --- stderr
@@ -437,7 +437,7 @@ fn a_failed_move_changes_no_ref() {
     $ tract checkout nowhere
     exit code: 1
     --- stderr
-    error: no commit 'nowhere'
+    error: nothing here is called 'nowhere'
     hint: tract log --oneline lists them, tract branch the branches
     $ tract checkout :9
     exit code: 1
@@ -477,7 +477,7 @@ fn a_failed_move_changes_no_ref() {
     $ tract reset nowhere
     exit code: 1
     --- stderr
-    error: no commit 'nowhere'
+    error: nothing here is called 'nowhere'
     hint: tract log --oneline lists them, tract branch the branches
     $ tract reset --hard HEAD~9
     exit code: 1
@@ -604,12 +604,12 @@ fn every_form_of_a_revision_is_resolved() {
     $ tract rev-parse man
     exit code: 1
     --- stderr
-    error: no commit 'man'
+    error: nothing here is called 'man'
     hint: did you mean main?
     $ tract rev-parse HAED
     exit code: 1
     --- stderr
-    error: no commit 'HAED'
+    error: nothing here is called 'HAED'
     hint: did you mean HEAD?
     $ tract rev-parse :5
     exit code: 1
@@ -634,12 +634,12 @@ fn every_form_of_a_revision_is_resolved() {
     $ tract rev-parse abc%
     exit code: 1
     --- stderr
-    error: no commit 'abc%'
+    error: nothing here is called 'abc%'
     hint: tract log --oneline lists them, tract branch the branches
     $ tract rev-parse a_c1
     exit code: 1
     --- stderr
-    error: no commit 'a_c1'
+    error: nothing here is called 'a_c1'
     hint: tract log --oneline lists them, tract branch the branches
     $ tract rev-parse :/sea
     exit code: 1

@@ -308,7 +308,7 @@ fn messages_are_picked_from_anywhere_with_their_tool_partners() {
     insta::assert_snapshot!(sandbox.tract(&["pick", "nowhere"]), @r"
     exit code: 1
     --- stderr
-    error: no commit 'nowhere'
+    error: nothing here is called 'nowhere'
     hint: did you mean other?
     ");
     // Nothing comes between a call and its result.

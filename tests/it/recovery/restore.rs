@@ -176,7 +176,7 @@ fn what_was_never_hidden_cannot_come_back() {
     insta::assert_snapshot!(sandbox.tract(&["restore", "nonsense"]), @r"
     exit code: 1
     --- stderr
-    error: no commit 'nonsense'
+    error: nothing here is called 'nonsense'
     hint: tract log --oneline lists them, tract branch the branches
     ");
     sandbox.ok(&["annotate", ":3", "--skip"]);

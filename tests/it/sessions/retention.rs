@@ -63,7 +63,7 @@ fn what_a_rule_does_not_keep_is_let_go_and_comes_back_until_the_log_forgets() {
     Forgot 6 operations: there is nothing left to undo
     ");
     sandbox.ok(&["fsck"]);
-    assert!(log("two").contains("no commit 'two'"));
+    assert!(log("two").contains("nothing here is called 'two'"));
 }
 
 #[test]

@@ -154,13 +154,13 @@ fn whatever_is_shown_of_a_session_names_it() {
     insta::assert_snapshot!(sandbox.tract(&["log", "gemini/883"]), @r"
     exit code: 1
     --- stderr
-    error: no commit 'gemini/883'
+    error: nothing here is called 'gemini/883'
     hint: tract log --oneline lists them, tract branch the branches
     ");
     insta::assert_snapshot!(sandbox.tract(&["log", "codex/8830"]), @r"
     exit code: 1
     --- stderr
-    error: no commit 'codex/8830'
+    error: nothing here is called 'codex/8830'
     hint: tract log --oneline lists them, tract branch the branches
     ");
     // What several begin with names none of them.

@@ -130,13 +130,13 @@ fn an_unknown_revision_gets_the_nearest() {
     insta::assert_snapshot!(sandbox.tract(&["show", "mian"]), @r"
     exit code: 1
     --- stderr
-    error: no commit 'mian'
+    error: nothing here is called 'mian'
     hint: did you mean main?
     ");
     insta::assert_snapshot!(sandbox.tract(&["show", "nothing-like-it"]), @r"
     exit code: 1
     --- stderr
-    error: no commit 'nothing-like-it'
+    error: nothing here is called 'nothing-like-it'
     hint: tract log --oneline lists them, tract branch the branches
     ");
     insta::assert_snapshot!(sandbox.tract(&["compile", "HEAD~7"]), @r#"

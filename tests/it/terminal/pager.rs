@@ -174,7 +174,10 @@ fn less_is_left_early_and_the_exit_code_is_the_commands() {
     assert!(short.contains("message 199"), "{short}");
     screen.line("clear; tract show nosuch; echo code $?");
     let failed = screen.sees("code 1");
-    assert!(failed.contains("error: no commit 'nosuch'"), "{failed}");
+    assert!(
+        failed.contains("error: nothing here is called 'nosuch'"),
+        "{failed}"
+    );
     screen.line("clear; tract view -i");
     screen.heads(&["main", "200 of 200"]);
     screen.text("q");

@@ -249,13 +249,13 @@ fn a_position_that_nothing_has_set_says_what_sets_it() {
     insta::assert_snapshot!(sandbox.tract(&["show", "ORIG_HEAD"]), @r"
     exit code: 1
     --- stderr
-    error: no commit 'ORIG_HEAD'
+    error: nothing here is called 'ORIG_HEAD'
     hint: a soft reset sets ORIG_HEAD; tract reflog HEAD lists where HEAD was
     ");
     insta::assert_snapshot!(sandbox.tract(&["show", "PREV_HEAD"]), @r"
     exit code: 1
     --- stderr
-    error: no commit 'PREV_HEAD'
+    error: nothing here is called 'PREV_HEAD'
     hint: a checkout sets PREV_HEAD; tract reflog HEAD lists where HEAD was
     ");
 }

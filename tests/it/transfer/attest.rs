@@ -190,7 +190,7 @@ fn one_that_is_not_signed_is_held_against_the_commits() {
     insta::assert_snapshot!(sandbox.tract(&["attest", "nothing"]), @r###"
     exit code: 1
     --- stderr
-    error: no commit 'nothing'
+    error: nothing here is called 'nothing'
     hint: tract log --oneline lists them, tract branch the branches
     "###);
 }

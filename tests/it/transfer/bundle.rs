@@ -171,7 +171,7 @@ fn what_has_no_name_cannot_be_handed_over() {
     hint: tract branch NAME HEAD~2 gives it a name
     exit code: 1
     --- stderr
-    error: no commit 'nothing'
+    error: nothing here is called 'nothing'
     hint: tract log --oneline lists them, tract branch the branches
     exit code: 1
     --- stderr

@@ -511,7 +511,7 @@ fn a_revision_leads_to_its_page() {
     insta::assert_snapshot!(refused, @r"
     exit code: 1
     --- stderr
-    error: no commit 'nowhere'
+    error: nothing here is called 'nowhere'
     hint: tract log --oneline lists them, tract branch the branches
     ");
 }
