@@ -137,7 +137,7 @@ pub struct CostAnswer {
     /// With `rev`: what sub-agents of its session came to. They are not on the path to it, and in no sum here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_agents: Option<CostRow>,
-    /// With `since` or `until`: what replies came to that have no time, as those of a recorded stream. They are in no sum here.
+    /// With `since` or `until`: what replies came to that have no time, as those of an imported stream. They are in no sum here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untimed: Option<CostRow>,
     /// Where no reply of `directory` is meant: the directories that have some in that time, the one with most first.

@@ -54,6 +54,9 @@ pub struct ImportRequest<'a> {
     pub moves_head: bool,
     /// Whether it comes in beside another session, to which it belongs: its branch is not the first.
     pub is_aside: bool,
+    /// Whether it comes in while it is said. What has no time of its own then has that of the operation, to whoever asks
+    /// when it was said.
+    pub is_live: bool,
     /// The time of the operation.
     pub now: Millis,
     /// The command, for the operations.
@@ -112,6 +115,7 @@ impl<'a> ImportRequest<'a> {
             branch: None,
             moves_head: false,
             is_aside: false,
+            is_live: false,
             now,
             what,
             counter: None,
@@ -774,6 +778,7 @@ impl Taker for Intake<'_> {
                 let originals = || file.originals();
                 let tx = self.slices.tx()?;
                 let mut session = Session::begin(tx, tool, start, &originals, counter, secrets)?;
+                session.recorded = request.is_live.then_some(request.now);
                 if let Some(growth) = self.growth {
                     session.go_on(growth.from, growth.is_told, &growth.settings);
                 }

@@ -304,6 +304,7 @@ impl<'a> Recorder<'a> {
             format: Some(self.request.format),
             branch: self.request.branch,
             moves_head: self.request.moves_head,
+            is_live: true,
             counter: Some(self.counter),
             ..ImportRequest::at(now, self.request.what)
         };

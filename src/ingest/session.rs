@@ -21,8 +21,8 @@ use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::model::secret::{SecretCounts, Secrets, add_counts};
 use crate::model::tokens::Counter;
 use crate::model::{
-    Commit, Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, RefName,
-    Replacement, Role, Sealed, Settings, Span, TokenCount, Usage,
+    Commit, Draft, EntryId, Hide, HideKind, Interval, Message, Millis, Operation, PartHide,
+    RefName, Replacement, Role, Sealed, Settings, Span, TokenCount, Usage, UsageDetail,
 };
 use crate::repo::chain::Chain;
 use crate::repo::totals::Running;
@@ -51,6 +51,8 @@ pub(super) struct Session<'a> {
     messages: Messages<'a>,
     /// What came of it so far.
     pub(super) found: Found,
+    /// When it is said, where it comes in meanwhile.
+    pub(super) recorded: Option<Millis>,
     /// A measure of the work done since someone took it.
     pub(super) work: usize,
 }
@@ -192,6 +194,7 @@ impl<'a> Session<'a> {
                 paths: vec![Path::default()],
                 ..Found::default()
             },
+            recorded: None,
             work: 0,
         })
     }
@@ -558,8 +561,19 @@ impl<'a> Session<'a> {
         if let Some(usage) = step.usage.filter(|it| *it != Usage::default())
             && (is_new || tells_more(tx, &commit, &usage)?)
         {
+            let is_counted = !is_new && tx.usage(&[commit])?[0].is_some();
+            let recorded = if is_counted {
+                let known = tx.usage_details(&[commit])?.remove(&commit);
+                known.and_then(|known| known.recorded)
+            } else {
+                self.recorded.filter(|_| made.time.is_none())
+            };
+            let detail = UsageDetail {
+                recorded,
+                ..step.detail
+            };
             tx.put_usage(&commit, usage)?;
-            tx.put_usage_detail(&commit, &step.detail)?;
+            tx.put_usage_detail(&commit, &detail)?;
         }
         let end = |span: &Span| span.offset.saturating_add(span.len);
         let reach = step.records.iter().map(end).max();

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Usage;
+use super::{Millis, Usage};
 
 /// A usage record, read whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -32,6 +32,9 @@ pub struct UsageDetail {
     /// Numbers that are no counts, such as amounts of money, as they came. Hostile until escaped.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub amounts: BTreeMap<String, String>,
+    /// When the reply was recorded, where it came in a stream that gives no times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Millis>,
 }
 
 /// A request behind a reply that is not the one whose context the reply was given.
@@ -66,7 +69,12 @@ impl Iteration {
 impl UsageDetail {
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
-        self.iterations.is_empty() && self.counts.is_empty() && self.amounts.is_empty()
+        !self.tells_counts() && self.recorded.is_none()
+    }
+
+    /// Whether it says anything of what was counted.
+    pub fn tells_counts(&self) -> bool {
+        !(self.iterations.is_empty() && self.counts.is_empty() && self.amounts.is_empty())
     }
 
     /// The tokens of the other requests.
@@ -92,6 +100,7 @@ impl UsageDetail {
         for (name, amount) in other.amounts {
             self.amounts.entry(name).or_insert(amount);
         }
+        self.recorded = self.recorded.or(other.recorded);
     }
 
     /// As it is kept.

@@ -205,6 +205,8 @@ struct Seen {
     commits: HashSet<CommitHash>,
     /// The messages of sessions that are here in two forms, by ids of replies and hashes of others.
     forms: HashSet<(RefName, String)>,
+    /// When replies were recorded of which no client says when they came; none until that is asked.
+    recorded: Option<HashMap<CommitHash, Millis>>,
     /// What commands copied, each with its originals and what it says.
     copied: Vec<(Vec<CommitHash>, ContentHash, ActivityRow)>,
 }
@@ -297,6 +299,34 @@ impl Seen {
         })
     }
 
+    /// When the messages of a path were recorded, where their stream gives no times: of a reply it is known; what stands before
+    /// one came in with it, and what is behind the last with that. Empty where all have times, or nothing is known.
+    fn recorded(
+        &mut self,
+        view: &dyn View,
+        listed: &[ListedCommit],
+    ) -> Result<Vec<Option<Millis>>> {
+        if listed.iter().all(|one| one.row.commit.time.is_some()) {
+            return Ok(Vec::new());
+        }
+        let known = match &self.recorded {
+            Some(known) => known,
+            None => {
+                let details = view.all_usage_details()?.into_iter();
+                let known = details.filter_map(|(commit, detail)| Some((commit, detail.recorded?)));
+                self.recorded.insert(known.collect())
+            }
+        };
+        let at = |one: &ListedCommit| known.get(&one.row.hash).copied();
+        let mut recorded: Vec<Option<Millis>> = listed.iter().map(at).collect();
+        let mut next = recorded.iter().rev().find_map(|it| *it);
+        for time in recorded.iter_mut().rev() {
+            next = time.or(next);
+            *time = next;
+        }
+        Ok(recorded)
+    }
+
     /// Notes that a session said a message. False where it was said before at that moment.
     fn is_new(&mut self, session: Option<&RefName>, one: &ListedCommit) -> bool {
         self.texts.extend(one.said.as_ref().map(|said| said.hash));
@@ -369,6 +399,7 @@ fn told(
         Some(session) => seen.copied(session, &listed, copies)?,
         None => Copied::default(),
     };
+    let recorded = seen.recorded(view, &listed)?;
     let twice = path.session.map(|it| copies.in_two_forms(it)).transpose()?;
     let twice = twice.flatten();
     let mut last_time = before.and_then(|row| row.commit.time);
@@ -434,7 +465,11 @@ fn told(
                 counts_with: whose.counts_with.clone(),
                 is_agents: whose.is_agents,
                 directory: path.directory.cloned(),
-                time,
+                time: time.or(recorded
+                    .get(at)
+                    .copied()
+                    .flatten()
+                    .filter(|_| originals.is_empty())),
                 role: said.role,
                 is_reply: said.role == Role::Assistant && !is_result && said.preview != NO_REPLY,
                 is_prompt: is_prompt && !whose.is_agents,

@@ -146,19 +146,20 @@ impl Repo {
                 _ => continue,
             };
             if let Some(usage) = usage {
+                let detail = details.remove(commit).unwrap_or_default();
                 let [model, tier, speed, region] = served.clone().words();
                 let mut reply = BilledReply {
                     commit: *commit,
                     session: None,
                     started_by: None,
                     directory: None,
-                    time: row.commit.time,
+                    time: row.commit.time.or(detail.recorded),
                     model,
                     tier,
                     speed,
                     region,
                     usage,
-                    detail: details.remove(commit).unwrap_or_default(),
+                    detail,
                     dollars: None,
                     paid: None,
                     short: None,
@@ -378,6 +379,8 @@ impl<'v> Billed<'v> {
             if !self.copies.contains_key(&at) {
                 let starter = reply.session.as_ref().and_then(|it| starters.first(it));
                 reply.started_by = starter.cloned();
+                // Not before: copies are known by the times that their clients gave.
+                reply.time = reply.time.or(reply.detail.recorded);
                 places[at] = told.len();
                 told.push(reply);
             }

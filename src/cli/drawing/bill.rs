@@ -9,6 +9,7 @@ use tract::render::{Calendar, Label, Line, plural};
 
 use crate::cli::drawing::cache::duration;
 use crate::cli::drawing::listing;
+use crate::cli::drawing::prices::without_time;
 
 /// How many days may be without replies among the others.
 const DAYS: usize = 1_100;
@@ -138,14 +139,6 @@ pub fn uncounted(answer: &StatsAnswer) -> Vec<String> {
     let untimed = answer.untimed_replies as u64;
     let untimed = (untimed > 0).then(|| without_time(untimed, None));
     short.into_iter().chain(agents).chain(untimed).collect()
-}
-
-/// What a stretch of time leaves out, and what it costs.
-pub fn without_time(replies: u64, cost: Option<&str>) -> String {
-    let cost = cost.map_or_else(String::new, |cost| format!(", {cost}"));
-    let have = if replies == 1 { "it has" } else { "they have" };
-    let replies = plural(replies, "reply");
-    format!("without {replies}{cost}: {have} no time, as all that a recorded stream says")
 }
 
 /// What a path leaves out of the replies of its session, and what those cost.

@@ -108,15 +108,23 @@ pub fn spent(budget: &MoneyBudget) -> String {
     format!("{spent} of {limit} ({share}%){unpriced}{short}")
 }
 
+/// What a stretch of time leaves out, and what it costs.
+pub fn without_time(replies: u64, cost: Option<&str>) -> String {
+    let cost = cost.map_or_else(String::new, |cost| format!(" ({cost})"));
+    format!(
+        "left out: {} without a time{cost}",
+        plural(replies, "reply")
+    )
+}
+
 /// What a budget cannot tell of its day or month.
 pub fn untimed(budget: &MoneyBudget) -> String {
     match budget.untimed {
         0 => String::new(),
-        replies => format!(
-            "; {} without a time left out: {}",
-            plural(replies, "reply"),
-            money(budget.untimed_dollars)
-        ),
+        replies => {
+            let cost = money(budget.untimed_dollars);
+            format!("; {}", without_time(replies, Some(&cost)))
+        }
     }
 }
 

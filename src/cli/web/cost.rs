@@ -17,7 +17,9 @@ use super::listing::title_of;
 use super::site::Opened;
 use super::{Answer, Asked, Site, misses, segment, session_address};
 use crate::cli::drawing::bill::{self, NOBODY};
-use crate::cli::drawing::prices::{cost_of, cost_of_share, money, output_of, prices, untiered};
+use crate::cli::drawing::prices::{
+    cost_of, cost_of_share, money, output_of, prices, untiered, without_time,
+};
 use crate::cli::{App, Failure, Result, moment};
 
 /// How many rows a table has; others are one row.
@@ -161,8 +163,7 @@ impl Costs<'_> {
         }
         if self.since.is_some() && untimed.replies > 0 {
             let cost = cost_of(&untimed);
-            told.notes
-                .push(bill::without_time(untimed.replies, Some(&cost)));
+            told.notes.push(without_time(untimed.replies, Some(&cost)));
         }
         told.over_time.extend(self.days(&replies));
         match self.opened {

@@ -38,8 +38,8 @@ pub struct MoneyBudget {
     /// How many were counted for less output than they say: the sum is at least this.
     #[serde(skip_serializing_if = "is_zero")]
     pub short_outputs: u64,
-    /// How many replies have no time: what they cost may be of this day or month, and is not in the sum. A stream that is
-    /// recorded names none.
+    /// How many replies have no time: what they cost may be of this day or month, and is not in the sum. A stream
+    /// names none; one that is recorded has the time of that.
     #[serde(skip_serializing_if = "is_zero")]
     pub untimed: u64,
     /// What those cost, in US dollars.

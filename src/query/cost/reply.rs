@@ -17,7 +17,7 @@ pub struct BilledReply {
     pub started_by: Option<RefName>,
     /// The working directory of that session. Hostile until escaped.
     pub directory: Option<String>,
-    /// When it came.
+    /// When it came; of a stream that gives no times, when it was recorded.
     pub time: Option<Millis>,
     /// The model that made it. Hostile until escaped.
     pub model: Option<String>,
@@ -49,9 +49,10 @@ pub struct BilledReply {
 impl BilledReply {
     /// Looks its price up.
     pub fn price(&mut self, prices: &Prices) {
+        let time = self.time.or(self.detail.recorded);
         let paid = self
             .served()
-            .and_then(|served| prices.paid(served, &self.usage, &self.detail, self.time));
+            .and_then(|served| prices.paid(served, &self.usage, &self.detail, time));
         self.dollars = paid.as_ref().map(Paid::total);
         self.paid = paid;
     }
@@ -62,7 +63,9 @@ impl BilledReply {
         if copy.told() > self.told() {
             (self.model, self.tier) = (copy.model, copy.tier);
             (self.speed, self.region) = (copy.speed, copy.region);
+            let recorded = self.detail.recorded;
             (self.usage, self.detail) = (copy.usage, copy.detail);
+            self.detail.recorded = recorded;
             (self.dollars, self.paid) = (copy.dollars, copy.paid);
         }
     }
@@ -70,7 +73,7 @@ impl BilledReply {
     /// How much is told of it: of two copies the greater one tells more.
     fn told(&self) -> ([bool; 2], u64, [u64; 6], bool) {
         let usage = &self.usage;
-        let has_detail = !self.detail.is_empty();
+        let has_detail = self.detail.tells_counts();
         (
             // A form that has no place for a model may name one that nobody knows.
             [self.dollars.is_some(), self.model.is_some()],

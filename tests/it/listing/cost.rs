@@ -1237,26 +1237,30 @@ fn what_a_budget_cannot_place_in_a_day_is_said() {
     let sandbox = Sandbox::new();
     let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let stream = std::fs::read(data.join("claude-stream/partial.jsonl")).expect("a fixture");
-    sandbox.tract_with(&["record"], stream);
+    sandbox.write("stream.jsonl", stream);
+    sandbox.ok(&["import", "stream.jsonl"]);
     sandbox.ok(&["config", "budget.day", "5"]);
     for command in [["cost", "--check"].as_slice(), &["status"]] {
         let told = sandbox.ok(command);
-        assert!(told.contains("without a time left out: $"), "{told}");
+        assert!(
+            told.contains("; left out: 2 replies without a time ($"),
+            "{told}"
+        );
     }
     // So is what a stretch of time leaves out.
     for more in [[].as_slice(), &["HEAD"]] {
         let of = |command| sandbox.tract(&[&[command, "--since", "1d"], more].concat());
         assert!(
-            of("cost").contains("note: without 2 replies, $"),
+            of("cost").contains("note: left out: 2 replies without a time ($"),
             "{}",
             of("cost")
         );
-        let told = "note: without 2 replies: they have no time";
+        let told = "note: left out: 2 replies without a time\n";
         assert!(of("stats").contains(told), "{}", of("stats"));
     }
     let told = sandbox.tract(&["log", "HEAD~2", "--since", "1d"]);
     assert!(
-        told.contains("note: what has no time is left out"),
+        told.contains("note: left out: commits without a time"),
         "{told}"
     );
     let answer = sandbox.ok(&["api", "cost", r#"{"since":"1d"}"#]);
@@ -1265,7 +1269,46 @@ fn what_a_budget_cannot_place_in_a_day_is_said() {
         "{answer}"
     );
     let told = sandbox.ok(&["cost"]);
-    assert!(!told.contains("no time, as"), "{told}");
+    assert!(!told.contains("without a time"), "{told}");
+}
+
+#[test]
+fn what_is_recorded_counts_for_the_time_of_that() {
+    let sandbox = Sandbox::new();
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let stream = std::fs::read(data.join("claude-stream/partial.jsonl")).expect("a fixture");
+    let counted = |of: &Sandbox, since: &str| {
+        let since = format!(r#"{{"since":"{since}"}}"#);
+        ["cost", "stats"].map(|method| {
+            let told = of.ok(&["api", method, &since]);
+            let answer = told.lines().find(|line| line.starts_with('{'));
+            let answer: serde_json::Value =
+                serde_json::from_str(answer.expect("an answer")).expect("JSON");
+            assert!(!told.contains("untimed"), "{told}");
+            let total = &answer["total"];
+            let counted = total.get("counted").unwrap_or(total);
+            counted["output_tokens"].as_u64().unwrap_or_default()
+        })
+    };
+    sandbox.tract_with(&["record"], &stream);
+    let whole = counted(&sandbox, "1d");
+    assert!(whole.iter().all(|output| *output > 0), "{whole:?}");
+    // Neither a second look at the same nor what is done with it takes the time away.
+    sandbox.write("stream.jsonl", &stream);
+    sandbox.ok(&["import", "stream.jsonl"]);
+    sandbox.tract_with(&["record"], &stream);
+    assert_eq!(counted(&sandbox, "1d"), whole);
+    sandbox.ok(&["undo"]);
+    sandbox.ok(&["redo"]);
+    sandbox.ok(&["gc"]);
+    assert_eq!(counted(&sandbox, "1d"), whole);
+    sandbox.ok(&["clone", ".", "../copy"]);
+    let since = r#"{"since":"1d"}"#;
+    let copied = sandbox.ok(&["--repo", "../copy", "api", "cost", since]);
+    assert!(copied.contains(r#""replies":2"#), "{copied}");
+    sandbox.wait_days(2);
+    assert_eq!(counted(&sandbox, "3d"), whole);
+    assert_ne!(counted(&sandbox, "1d"), whole);
 }
 
 #[test]

@@ -11,10 +11,10 @@ use tract::query::{StatedCost, bills};
 use tract::render::{Label, Line, grouped, plural, rounded, row, table};
 use tract::repo::Repo;
 
-use crate::cli::drawing::bill::{NOBODY, SessionNames, without_agents, without_time};
+use crate::cli::drawing::bill::{NOBODY, SessionNames, without_agents};
 use crate::cli::drawing::listing;
 use crate::cli::drawing::prices::{
-    cost_of_row, money, output_of, period, place, prices, spent, untiered, untimed,
+    cost_of_row, money, output_of, period, place, prices, spent, untiered, untimed, without_time,
 };
 use crate::cli::{App, Failure, Result};
 
@@ -53,10 +53,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let mut replies = found.replies;
     if replies.is_empty() && found.elsewhere.is_none() && found.stated.is_empty() {
         nothing(args, &found.away, app);
-        if let Some(row) = &found.untimed {
-            app.ui
-                .notice(without_time(row.replies, Some(&cost_of_row(row))));
-        }
+        untimed_notice(found.untimed.as_ref(), app);
         narrowed(args, &repo, app);
         return Ok(());
     }
@@ -141,10 +138,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         let cost = cost_of_row(row);
         app.ui.notice(without_agents(row.replies, Some(&cost)));
     }
-    if let Some(row) = &found.untimed {
-        app.ui
-            .notice(without_time(row.replies, Some(&cost_of_row(row))));
-    }
+    untimed_notice(found.untimed.as_ref(), app);
     if !stated.is_empty() {
         let sum = |of: fn(&StatedCost) -> f64| stated.iter().map(of).sum::<f64>();
         let (theirs, listed) = (sum(|it| it.dollars), sum(|it| it.listed));
@@ -200,6 +194,14 @@ fn bars(rows: &[CostRow], lines: &[Line], width: usize) -> Vec<String> {
         format!("  {}{rest}", "█".repeat(eighths / 8))
     };
     rows.iter().map(bar).collect()
+}
+
+/// Says what a stretch of time leaves out.
+fn untimed_notice(untimed: Option<&CostRow>, app: &mut App) {
+    if let Some(row) = untimed {
+        let cost = cost_of_row(row);
+        app.ui.notice(without_time(row.replies, Some(&cost)));
+    }
 }
 
 /// Says that no reply is meant, and where there are some.

@@ -145,7 +145,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             let is_of_some_time = options.since.is_some() || options.up_to.is_some();
             if is_of_some_time && repo.show(&tip, options.encoding)?.row.commit.time.is_none() {
                 app.ui
-                    .notice("what has no time is left out, as all that a recorded stream says");
+                    .notice("left out: commits without a time, as those of recorded streams");
             }
             return Err(Failure::Quiet(Exit::NotAllowed));
         }

@@ -466,6 +466,7 @@ impl<'a> Intake<'a> {
             reading: self.reading(),
             moves_head: self.moves_head && !app.names_a_branch() && !coming.is_aside,
             is_aside: coming.is_aside,
+            is_live: false,
             waiting: Waiting::TO_THE_END,
         };
         // Of many files the one bar counts files.
