@@ -3,6 +3,8 @@
 mod key;
 mod tally;
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -88,9 +90,12 @@ pub struct StatsAnswer {
     /// they are on none of the paths.
     #[serde(skip_serializing_if = "is_zero")]
     pub sub_agent_replies: usize,
-    /// With `since` or `until`: how many replies have no time, as those of a recorded stream, and are left out.
+    /// With `since` or `until`: how many replies have no time, as those of an imported stream, and are left out.
     #[serde(skip_serializing_if = "is_zero")]
     pub untimed_replies: usize,
+    /// How many replies have no tokens in the sums, for no provider counted them one by one.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub uncounted_replies: usize,
     /// The directory of which it is alone, where each has a HEAD of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
@@ -212,14 +217,19 @@ impl StatsParams {
             here.as_ref().is_none_or(has)
         };
         let mut tally = Tally::default();
+        let billed = at.repo.billed(tip, &Prices::none())?;
+        let has_tokens = !self.edits && !self.by().is_of_calls();
+        let counted: HashSet<CommitHash> = billed.iter().map(|reply| reply.commit).collect();
         at.repo
             .each_activity(tip, &called_edits, &mut |row: ActivityRow| {
                 if is_meant(row.time) && is_here(&row.commit, row.directory.as_ref()) {
+                    let is_uncounted = row.is_reply && !counted.contains(&row.commit);
+                    tally.uncounted += usize::from(is_uncounted && has_tokens);
                     tally.take(&row, keys, self.edits);
                 }
                 Ok(())
             })?;
-        for reply in at.repo.billed(tip, &Prices::none())? {
+        for reply in billed {
             if !is_here(&reply.commit, reply.directory.as_ref()) {
                 continue;
             }
@@ -272,6 +282,7 @@ impl Method for StatsParams {
                     let mut tally = self.read(at, Some(tip), &mut keys)?;
                     answer.sub_agent_replies += tally.agents_beside;
                     answer.untimed_replies += tally.untimed;
+                    answer.uncounted_replies += tally.uncounted;
                     let mut row = tally.total();
                     row.name.clone_from(rev);
                     answer.rows.push(row);
@@ -286,6 +297,7 @@ impl Method for StatsParams {
         };
         answer.sub_agent_replies = tally.agents_beside;
         answer.untimed_replies = tally.untimed;
+        answer.uncounted_replies = tally.uncounted;
         answer.total = tally.total();
         if self.edits {
             let limit = self.limit.unwrap_or(EDITS);

@@ -138,7 +138,13 @@ pub fn uncounted(answer: &StatsAnswer) -> Vec<String> {
     let agents = (agents > 0).then(|| without_agents(agents, None));
     let untimed = answer.untimed_replies as u64;
     let untimed = (untimed > 0).then(|| without_time(untimed, None));
-    short.into_iter().chain(agents).chain(untimed).collect()
+    let uncounted = answer.uncounted_replies as u64;
+    let uncounted = (uncounted > 0).then(|| {
+        let replies = plural(uncounted, "reply");
+        format!("without the tokens of {replies}: no provider counted them one by one")
+    });
+    let notes = short.into_iter().chain(agents).chain(untimed);
+    notes.chain(uncounted).collect()
 }
 
 /// What a path leaves out of the replies of its session, and what those cost.

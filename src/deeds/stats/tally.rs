@@ -32,6 +32,8 @@ pub(super) struct Tally {
     pub(super) agents_beside: usize,
     /// How many replies are left out for they have no time.
     pub(super) untimed: usize,
+    /// How many replies no provider counted.
+    pub(super) uncounted: usize,
 }
 
 impl Tally {
