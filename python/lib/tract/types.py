@@ -1605,8 +1605,8 @@ class MoneyBudget(_MoneyBudget, total=False):
     short_outputs: int
     """How many were counted for less output than they say: the sum is at least this."""
     untimed: int
-    """How many replies have no time: what they cost may be of this day or month, and is not in the sum. A stream that is
-    recorded names none."""
+    """How many replies have no time: what they cost may be of this day or month, and is not in the sum. A stream
+    names none; one that is recorded has the time of that."""
     untimed_dollars: float
     """What those cost, in US dollars."""
 
@@ -2476,7 +2476,7 @@ class CostAnswer(_CostAnswer, total=False):
     sub_agents: Optional[CostRow]
     """With `rev`: what sub-agents of its session came to. They are not on the path to it, and in no sum here."""
     untimed: Optional[CostRow]
-    """With `since` or `until`: what replies came to that have no time, as those of a recorded stream. They are in no sum here."""
+    """With `since` or `until`: what replies came to that have no time, as those of an imported stream. They are in no sum here."""
     away: List[CostRow]
     """Where no reply of `directory` is meant: the directories that have some in that time, the one with most first."""
     spending: Optional[Spending]
@@ -2600,7 +2600,9 @@ class StatsAnswer(_StatsAnswer, total=False):
     """With revisions: how many replies of sub-agents of their sessions were counted by a provider and are not in the sums, for
     they are on none of the paths."""
     untimed_replies: int
-    """With `since` or `until`: how many replies have no time, as those of a recorded stream, and are left out."""
+    """With `since` or `until`: how many replies have no time, as those of an imported stream, and are left out."""
+    uncounted_replies: int
+    """How many replies have no tokens in the sums, for no provider counted them one by one."""
     directory: Optional[str]
     """The directory of which it is alone, where each has a HEAD of its own."""
 
