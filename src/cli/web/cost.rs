@@ -144,11 +144,19 @@ impl Costs<'_> {
         self.since.is_none_or(is_after)
     }
 
+    /// What a stretch of time leaves out of these.
+    fn untimed<'r>(&self, replies: impl IntoIterator<Item = &'r BilledReply>) -> Option<String> {
+        self.since?;
+        let untimed = replies.into_iter().filter(|reply| reply.time.is_none());
+        let untimed = Bill::of(untimed);
+        let said = || without_time(untimed.replies, Some(&cost_of(&untimed)));
+        (untimed.replies > 0).then(said)
+    }
+
     /// By day, session, model, directory and program.
     fn overview(&self, site: &Site, asked: &Asked) -> Result<Told> {
         let (mut replies, others, is_without) = self.billed()?;
-        let untimed = replies.iter().filter(|reply| reply.time.is_none());
-        let untimed = Bill::of(untimed);
+        let untimed = self.untimed(&replies);
         replies.retain(|reply| self.is_wanted(reply));
         let mut told = self.sums(&replies, &others.bill);
         for (model, tokens) in &others.unpriced {
@@ -161,10 +169,7 @@ impl Costs<'_> {
             let what = "Without requests that no reply shows, for summaries and titles: nobody says when they were made.";
             told.notes.push(what.to_owned());
         }
-        if self.since.is_some() && untimed.replies > 0 {
-            let cost = cost_of(&untimed);
-            told.notes.push(without_time(untimed.replies, Some(&cost)));
-        }
+        told.notes.extend(untimed);
         told.over_time.extend(self.days(&replies));
         match self.opened {
             Some(opened) => {
@@ -380,6 +385,10 @@ impl Costs<'_> {
         };
         let mut told = self.sums(&shares.replies, &others);
         told.notes.extend(self.beside()?);
+        if self.since.is_some() {
+            told.notes
+                .extend(self.untimed(&self.repo.billed(tip, &self.prices)?));
+        }
         let found = self.repo.shares_by_tool(&shares, encoding)?;
         let mut found: Vec<_> = found.into_iter().collect();
         found.sort_by(|(_, (_, a)), (_, (_, b))| b.dollars().total_cmp(&a.dollars()));
@@ -424,9 +433,11 @@ impl Costs<'_> {
     fn cache(&self) -> Result<Told> {
         let tip = self.opened.map(|opened| &opened.tip);
         let mut found = tract::ingest::misses(self.repo, tip, &self.prices)?;
+        let untimed = self.untimed(found.replies.iter().map(|row| &row.reply));
         found.replies.retain(|row| self.is_wanted(&row.reply));
         let replies: Vec<BilledReply> = found.replies.iter().map(|it| it.reply.clone()).collect();
         let mut told = self.sums(&replies, &Bill::default());
+        told.notes.extend(untimed);
         if found.replies.is_empty() {
             return Ok(told);
         }
