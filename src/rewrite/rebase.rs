@@ -329,9 +329,9 @@ impl Putting<'_> {
             let is_wanted = !rebase.skip.contains(&row.hash);
             let is_there = is_wanted && self.is_there(row, base, &rebase.onto)?;
             let said = row.appended().filter(|_| row.commit.origin.is_some());
-            let said = said.map(|content| load::contents(self.tx, &[content]));
-            let said = said.transpose()?.into_iter().flatten().next();
-            if said.is_some_and(|it| it.calls().next().is_some() || it.results().next().is_some()) {
+            let said = said.map(|content| self.tx.content_row(&content));
+            let said = said.transpose()?.flatten();
+            if said.is_some_and(|it| it.calls + it.results > 0) {
                 tools.push((row.hash, is_there));
             } else if is_there {
                 there.insert(row.hash);
