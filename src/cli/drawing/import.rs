@@ -303,14 +303,18 @@ fn tell(
         if (alone || is_verbose) && !session.is_of_end {
             details(session, is_verbose, app);
         }
-        // One that is here, and has not what this one begins with, is no help when it is imported again.
         if let Some(begins_in) = &session.end.begins_in
             && session.outcome != Outcome::Unchanged
-            && !has_session(repo, report.format.name, begins_in)?
         {
-            app.ui.hint(format!(
-                "its beginning is in session {begins_in}: import that one, then this one again"
-            ));
+            // What somebody edited has not what this one begins with, however often it is imported.
+            app.ui.hint(match has_session(repo, report.format.name, begins_in)? {
+                true => format!(
+                    "where the file of session {begins_in} has grown, import it, then this one again"
+                ),
+                false => format!(
+                    "its beginning is in session {begins_in}: import that one, then this one again"
+                ),
+            });
         }
     }
     if sessions.is_empty() {

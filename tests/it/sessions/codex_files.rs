@@ -398,7 +398,7 @@ fn a_fork_from_beyond_its_parents_end_says_what_is_missing() {
     Imported codex 01a1fe4f-5dc7: 5 messages, on codex-01a1fe4f
       records other than messages  3 records (-v lists them)
       not in the file              records 6 to 10 of session 01a1fe4f-33f9-7941-9c3c-4fe4330026ba, which is here only so far, tool definitions
-    hint: its beginning is in session 01a1fe4f-33f9-7941-9c3c-4fe4330026ba: import that one, then this one again
+    hint: where the file of session 01a1fe4f-33f9-7941-9c3c-4fe4330026ba has grown, import it, then this one again
     hint: HEAD stayed where it was; to look: tract --on codex-01a1fe4f status
     ");
     assert_eq!(sent(&sandbox, "codex-01a1fe4f"), FORKED);
@@ -559,7 +559,7 @@ fn a_fork_brings_the_files_that_it_begins_with_and_head_is_on_the_fork() {
       not in the file              tool definitions
     ");
     insta::assert_snapshot!(sandbox.tract(&["branch"]), @r"
-    * main                   c8ca0ca  2026-01-02 03:00:16  40 tokens  codex  one  forked from 01a1fe4f
+    * main                   c8ca0ca  2026-01-02 03:00:16  40 tokens  codex  one  forked from 01a1fe4f-33f9
       codex-01a1fe4f         18bdd9a  2026-01-02 03:00:10  30 tokens  one
       codex-01a1fe4f/leaf-1  a9f169c  2026-01-02 03:00:09  30 tokens  one
     ");

@@ -267,7 +267,7 @@ fn a_remark_goes_on_below_itself_and_no_command_is_broken() {
     $ tract checkout main
     On main, at 4c993c8 ("annotate")
     $ tract log no-such-branch-with-a-name-that-is-as-long-as-this-one-is-long
-    error: no commit
+    error: nothing here is called
            'no-such-branch-with-a-name-that-is-as-long-as-this-one-is-long'
     hint: tract log --oneline lists them,
           tract branch the branches
