@@ -1582,6 +1582,8 @@ class _Spending(TypedDict):
 
 class Spending(_Spending, total=False):
     """How budgets of money stand."""
+    other_requests: Optional[CostRow]
+    """What requests came to that no reply shows: nobody says on which day, and they are in no budget."""
     forecast: Optional[MonthForecast]
     """What this month comes to; none where fewer than three days before today are known."""
 
@@ -1609,6 +1611,37 @@ class MoneyBudget(_MoneyBudget, total=False):
     names none; one that is recorded has the time of that."""
     untimed_dollars: float
     """What those cost, in US dollars."""
+
+
+class _CostRow(TypedDict):
+    """What some replies cost."""
+    name: str
+    """What they have in common: a session's ref, a model, a directory, a message's commit. Empty where none is known."""
+    replies: int
+    """How many replies; of a message, in how many requests it was sent."""
+    unpriced: int
+    """How many of them have no price. They are not in the sum."""
+    dollars: float
+    """In US dollars."""
+    counted: Counted
+    """What was counted."""
+
+
+class CostRow(_CostRow, total=False):
+    """What some replies cost."""
+    messages: Optional[int]
+    """Of a tool's results and other messages: how many there are."""
+    title: Optional[str]
+    """Of a session: its title. What somebody else wrote: escape it before it is shown."""
+    role: Optional[str]
+    """Of a message: who speaks."""
+    preview: Optional[str]
+    """One line of it. What somebody else wrote: escape it before it is shown."""
+    call: Optional[str]
+    """The call that it answers. What somebody else wrote."""
+    short_outputs: int
+    """How many were counted for less output than they say, as where a client keeps what the first chunk of a stream counts:
+    their output is at least what was counted, and the sum at least `dollars`."""
 
 
 class MonthForecast(TypedDict):
@@ -2481,37 +2514,6 @@ class CostAnswer(_CostAnswer, total=False):
     """Where no reply of `directory` is meant: the directories that have some in that time, the one with most first."""
     spending: Optional[Spending]
     """With `check`: how budgets of money stand."""
-
-
-class _CostRow(TypedDict):
-    """What some replies cost."""
-    name: str
-    """What they have in common: a session's ref, a model, a directory, a message's commit. Empty where none is known."""
-    replies: int
-    """How many replies; of a message, in how many requests it was sent."""
-    unpriced: int
-    """How many of them have no price. They are not in the sum."""
-    dollars: float
-    """In US dollars."""
-    counted: Counted
-    """What was counted."""
-
-
-class CostRow(_CostRow, total=False):
-    """What some replies cost."""
-    messages: Optional[int]
-    """Of a tool's results and other messages: how many there are."""
-    title: Optional[str]
-    """Of a session: its title. What somebody else wrote: escape it before it is shown."""
-    role: Optional[str]
-    """Of a message: who speaks."""
-    preview: Optional[str]
-    """One line of it. What somebody else wrote: escape it before it is shown."""
-    call: Optional[str]
-    """The call that it answers. What somebody else wrote."""
-    short_outputs: int
-    """How many were counted for less output than they say, as where a client keeps what the first chunk of a stream counts:
-    their output is at least what was counted, and the sum at least `dollars`."""
 
 
 class _CacheMiss(TypedDict):

@@ -166,7 +166,7 @@ impl Costs<'_> {
             ));
         }
         if is_without {
-            let what = "Without requests that no reply shows, for summaries and titles: nobody says when they were made.";
+            let what = "Without requests that no reply shows: nobody says when they were made.";
             told.notes.push(what.to_owned());
         }
         told.notes.extend(untimed);
@@ -225,9 +225,10 @@ impl Costs<'_> {
         };
         let is_wanted = |reply: &BilledReply| self.is_wanted(reply);
         // What nobody has a reply of has no time, and no page of its own.
-        let of = match self.since.is_none() && self.opened.is_none() {
-            true => OthersOf::All,
-            false => OthersOf::Whole(&is_wanted),
+        let of = match (self.opened, self.since) {
+            (Some(_), _) => OthersOf::Whole(&is_wanted),
+            (None, None) => OthersOf::All,
+            (None, Some(_)) => OthersOf::OfTime(&is_wanted),
         };
         let (others, is_without) = billing.other_requests(of);
         Ok((billing.replies, others, is_without))

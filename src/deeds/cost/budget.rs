@@ -9,11 +9,13 @@ use jiff::{Timestamp, ToSpan};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::CostRow;
+use super::list::OTHER_REQUESTS;
 use crate::deeds::facts::is_zero;
 use crate::deeds::{ApiError, At};
 use crate::ingest::{project_of, projects_of};
 use crate::model::Millis;
-use crate::query::{Bill, BilledReply};
+use crate::query::{Bill, BilledReply, OthersOf};
 use crate::repo::MoneyLimit;
 
 /// How many days before today a forecast goes by.
@@ -70,6 +72,9 @@ pub struct MonthForecast {
 pub struct Spending {
     /// Those that are set.
     pub budgets: Vec<MoneyBudget>,
+    /// What requests came to that no reply shows: nobody says on which day, and they are in no budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_requests: Option<CostRow>,
     /// What this month comes to; none where fewer than three days before today are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forecast: Option<MonthForecast>,
@@ -104,13 +109,14 @@ pub fn spending(at: &At<'_>) -> Result<Option<Spending>, ApiError> {
     if limits.is_empty() {
         return Ok(None);
     }
-    let replies = at.repo.billed(None, &super::prices(at.repo)?)?;
-    Ok(Some(spent(
-        &replies,
-        &limits,
-        at.host.now(),
-        &at.host.zone(),
-    )))
+    let billing = at.repo.billing(&super::prices(at.repo)?)?;
+    let (others, _) = billing.other_requests(OthersOf::All);
+    let spending = spent(&billing.replies, &limits, at.host.now(), &at.host.zone());
+    Ok(Some(Spending {
+        other_requests: (others.bill != Bill::default())
+            .then(|| CostRow::of(OTHER_REQUESTS.to_owned(), &others.bill)),
+        ..spending
+    }))
 }
 
 fn spent(replies: &[BilledReply], limits: &[MoneyLimit], now: Millis, zone: &TimeZone) -> Spending {
@@ -168,6 +174,7 @@ fn spent(replies: &[BilledReply], limits: &[MoneyLimit], now: Millis, zone: &Tim
     let before: Vec<f64> = before.map(|day| sum(&|other| other == day)).collect();
     Spending {
         budgets: budgets.collect(),
+        other_requests: None,
         forecast: forecast(
             sum(&is_this_month),
             &before,

@@ -19,7 +19,7 @@ use super::groups::{CostBy, CostNames};
 use super::row::{CostRow, TOTAL};
 
 /// Requests that no reply shows.
-const OTHER_REQUESTS: &str = "(other requests)";
+pub(super) const OTHER_REQUESTS: &str = "(other requests)";
 
 /// What replies cost, row by row.
 #[derive(Default)]
@@ -142,6 +142,7 @@ impl CostParams {
         let of = match self.is_of_all(at) {
             true => OthersOf::All,
             false if self.rev.is_some() => OthersOf::None(&is_meant),
+            false if self.directory(at).is_none() => OthersOf::OfTime(&is_meant),
             false => OthersOf::Whole(&is_meant),
         };
         let (others, is_without) = all.get()?.other_requests(of);

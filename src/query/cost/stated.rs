@@ -39,6 +39,8 @@ pub enum OthersOf<'a> {
     All,
     /// Those whose replies are all meant.
     Whole(&'a dyn Fn(&BilledReply) -> bool),
+    /// The same where replies are meant by their time: those without any reply are left out, too.
+    OfTime(&'a dyn Fn(&BilledReply) -> bool),
     /// None: what is meant may end anywhere in a session.
     None(&'a dyn Fn(&BilledReply) -> bool),
 }
@@ -235,7 +237,9 @@ impl Billing {
     pub fn other_requests(&self, of: OthersOf<'_>) -> (OtherRequests, bool) {
         let is_meant = match of {
             OthersOf::All => return (self.sum_of(&|_| true), false),
-            OthersOf::Whole(is_meant) | OthersOf::None(is_meant) => is_meant,
+            OthersOf::Whole(is_meant) | OthersOf::OfTime(is_meant) | OthersOf::None(is_meant) => {
+                is_meant
+            }
         };
         // Of each session, and each part of one: whether some of its replies are meant, and whether all are.
         let mut sessions: HashMap<String, (bool, bool)> = HashMap::new();
@@ -252,9 +256,13 @@ impl Billing {
             }
         }
         let found = |name: &RefName| sessions.get(name.as_str()).copied();
-        let may_be_whole = matches!(of, OthersOf::Whole(_));
+        let may_be_whole = !matches!(of, OthersOf::None(_));
+        let is_of_time = matches!(of, OthersOf::OfTime(_));
         let is_whole = |name: &RefName| may_be_whole && found(name) == Some((true, true));
-        let is_part = |name: &RefName| found(name).is_some_and(|it| it.0) && !is_whole(name);
+        let is_part = |name: &RefName| {
+            let has_some = found(name).map_or(is_of_time, |(some, _)| some);
+            has_some && !is_whole(name)
+        };
         let is_left_out = self.sum_of(&is_part) != OtherRequests::default();
         (self.sum_of(&is_whole), is_left_out)
     }

@@ -1273,6 +1273,28 @@ fn what_a_budget_cannot_place_in_a_day_is_said() {
 }
 
 #[test]
+fn requests_that_no_reply_shows_are_said_to_be_of_no_day() {
+    let sandbox = Sandbox::new();
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let stream = std::fs::read(data.join("codex-exec/tools.jsonl")).expect("a fixture");
+    sandbox.tract_with(&["record"], stream);
+    let told = sandbox.tract(&["cost", "--since", "1d"]);
+    assert!(
+        told.contains("without requests that no reply shows"),
+        "{told}"
+    );
+    sandbox.ok(&["config", "budget.day", "5"]);
+    let told = sandbox.tract(&["cost", "--check"]);
+    assert!(
+        told.contains("in no budget: requests that no reply shows"),
+        "{told}"
+    );
+    // Of all times nothing is left out.
+    let told = sandbox.ok(&["cost"]);
+    assert!(!told.contains("without requests"), "{told}");
+}
+
+#[test]
 fn what_is_recorded_counts_for_the_time_of_that() {
     let sandbox = Sandbox::new();
     let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");

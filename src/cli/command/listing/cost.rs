@@ -24,6 +24,9 @@ pub use tract::deeds::CostParams as Args;
 const BAR_COLS: usize = 40;
 /// How many sessions are named of which their clients say something else.
 const STATED: usize = 3;
+/// What a stretch of time leaves out of sessions that are not whole in it.
+const WITHOUT_OTHERS: &str =
+    "without requests that no reply shows: nobody says when they were made";
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
@@ -54,6 +57,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if replies.is_empty() && found.elsewhere.is_none() && found.stated.is_empty() {
         nothing(args, &found.away, app);
         untimed_notice(found.untimed.as_ref(), app);
+        if found.is_without_others {
+            app.ui.notice(WITHOUT_OTHERS);
+        }
         narrowed(args, &repo, app);
         return Ok(());
     }
@@ -131,8 +137,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             .notice((Line::from(count) + unlisted_model(model)).text());
     }
     if found.is_without_others {
-        let what = "without requests that no reply shows, for summaries and titles: nobody says when they were made";
-        app.ui.notice(what);
+        app.ui.notice(WITHOUT_OTHERS);
     }
     if let Some(row) = &found.beside {
         let cost = cost_of_row(row);
@@ -260,6 +265,12 @@ fn tell_spending(spending: &Spending, app: &mut App) -> Result<()> {
         ]
     });
     app.ui.print_all(table::lines(rows.collect(), &[]))?;
+    if let Some(row) = &spending.other_requests {
+        let cost = cost_of_row(row);
+        app.ui.notice(format!(
+            "in no budget: requests that no reply shows ({cost} in all); nobody says when they were made"
+        ));
+    }
     if let Some(month) = &spending.forecast {
         let [about, least, most] =
             [month.dollars, month.least_dollars, month.most_dollars].map(money);
