@@ -189,6 +189,38 @@ fn what_is_done_in_a_session_that_is_streamed_and_kept_is_counted_once() {
     }
 }
 
+/// What was recorded has the time of that, until the client's own file tells when it was.
+#[test]
+fn the_time_that_a_client_gives_counts_before_the_one_of_recording() {
+    let file = [
+        kept(1, [100, 10], None),
+        kept(2, [110, 12], Some(1)),
+        kept(3, [120, 18], Some(2)),
+    ];
+    let file = lines(&file).replace("2026-11-20", "2025-11-20");
+    let mut stream = first_process();
+    for line in &mut stream {
+        line.as_object_mut().expect("an object").remove("timestamp");
+    }
+    for streams_first in [true, false] {
+        let sandbox = Sandbox::new();
+        sandbox.write("file.jsonl", &file);
+        let take = |is_stream: bool| match is_stream {
+            true => sandbox.tract_with(&["record"], lines(&stream)),
+            false => sandbox.ok(&["import", "file.jsonl"]),
+        };
+        let recent = || sandbox.tract(&["api", "cost", r#"{"since":"1d"}"#]);
+        take(streams_first);
+        assert_eq!(recent().contains(r#""replies":3"#), streams_first);
+        take(!streams_first);
+        assert!(!recent().contains(r#""replies":3"#), "{}", recent());
+        assert!(!recent().contains("untimed"), "{}", recent());
+        let days = sandbox.tract(&["cost", "--by", "day"]);
+        assert!(days.contains("\n2025-11-20 "), "{days}");
+        assert!(!days.contains("\n2026-01"), "{days}");
+    }
+}
+
 #[test]
 fn a_fork_goes_on_with_what_its_parent_came_to() {
     let sandbox = Sandbox::new();
