@@ -249,6 +249,10 @@ pub struct Changed {
     /// Which other hides still cover messages that a restore was to bring back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub still_hidden: Vec<StillHiddenFacts>,
+    /// How many messages of a range stay beside the summary that replaces it: they are pinned, or calls and results of which
+    /// the other half is outside.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub staying: usize,
 }
 
 /// A hide because of which a restore does not bring back all that it uncovers.
@@ -284,6 +288,7 @@ impl Changed {
             after: surgery.after.into(),
             kept: surgery.kept.into(),
             still_hidden: Vec::new(),
+            staying: 0,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::model::{Draft, Encoding, EntryId, HideKind, Message, TokenCount};
 use crate::query::audit::{Changes, Keep, Said, unsaid};
-use crate::repo::call::Call;
+use crate::repo::call::{Call, On};
 use crate::repo::load;
 use crate::repo::outline::Outline;
 use crate::repo::repository::Repo;
@@ -89,6 +89,20 @@ impl Plan for Compact<'_> {
 }
 
 impl Repo {
+    /// How many messages of a range stay where a summary replaces it: pinned ones, and calls and results of which the other
+    /// half is outside.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::compact`].
+    pub fn staying(&self, on: &On, span: &Extent) -> Result<usize> {
+        if !matches!(span, Extent::Range(..)) {
+            return Ok(0);
+        }
+        let needs = Needs::hidden_too();
+        compact::staying(&self.scene(on, Encoding::default(), &needs)?.input, span)
+    }
+
     /// Replaces a span of the context by a summary, a user message. Pinned messages and calls
     /// still open stay, and so does what is committed while the summary is made: it comes after.
     ///

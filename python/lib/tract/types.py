@@ -2827,6 +2827,9 @@ class Changed(_Changed, total=False):
     """What a method changed in the context or, in a dry run, would change."""
     still_hidden: List[StillHiddenFacts]
     """Which other hides still cover messages that a restore was to bring back."""
+    staying: int
+    """How many messages of a range stay beside the summary that replaces it: they are pinned, or calls and results of which
+    the other half is outside."""
 
 
 class ContextSize(TypedDict):
@@ -2869,6 +2872,9 @@ class ClearAnswer(_ClearAnswer, total=False):
     """What was hidden and, of a purge, what was erased."""
     still_hidden: List[StillHiddenFacts]
     """Which other hides still cover messages that a restore was to bring back."""
+    staying: int
+    """How many messages of a range stay beside the summary that replaces it: they are pinned, or calls and results of which
+    the other half is outside."""
     erased: Optional[ErasedFacts]
     """What the purge erased, and what stays; none without a purge."""
 
@@ -2922,6 +2928,9 @@ class RedactAnswer(_RedactAnswer, total=False):
     """What was changed, and why."""
     still_hidden: List[StillHiddenFacts]
     """Which other hides still cover messages that a restore was to bring back."""
+    staying: int
+    """How many messages of a range stay beside the summary that replaces it: they are pinned, or calls and results of which
+    the other half is outside."""
 
 
 class _OperationAnswer(TypedDict):

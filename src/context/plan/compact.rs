@@ -73,6 +73,25 @@ pub fn replaced(input: &PlanInput, span: &Extent) -> Result<BTreeSet<usize>> {
     })
 }
 
+/// How many visible messages of a range stay where a summary replaces it: those that are pinned, and calls and results of
+/// which the other half is outside. None of what is no range: that is said otherwise, see [`replaced`].
+///
+/// # Errors
+///
+/// As [`replaced`].
+pub fn staying(input: &PlanInput, span: &Extent) -> Result<usize> {
+    let Extent::Range(first, last) = span else {
+        return Ok(0);
+    };
+    let chosen = replaced(input, span)?;
+    let range = input.place(first)?..=input.place(last)?;
+    let stays = |at: &usize| {
+        let entry = &input.order[*at];
+        entry.visible() && !entry.role.is_system() && !chosen.contains(at)
+    };
+    Ok(input.count(&range.filter(stays).collect::<Vec<usize>>()))
+}
+
 /// Which of `wanted` can go, and nothing beside them.
 fn settled(input: &PlanInput, wanted: &BTreeSet<usize>) -> Result<BTreeSet<usize>> {
     let chosen = input.settle(wanted, true, |at| !wanted.contains(&at));

@@ -84,6 +84,18 @@ impl CompactParams {
         ))
     }
 
+    /// How many messages of the range stay beside the summary; none of what is no range.
+    ///
+    /// # Errors
+    ///
+    /// As [`CompactParams::span`].
+    pub fn staying(&self, repo: &Repo, on: &On) -> Result<usize, ApiError> {
+        match &self.range {
+            Some(_) => Ok(repo.staying(on, &self.span(repo, on)?)?),
+            None => Ok(0),
+        }
+    }
+
     /// The newest messages that may stay, as many as leave the context within a budget. A summary that is not made yet
     /// counts as [`SUMMARY_TOKENS`].
     fn within(&self, repo: &Repo, on: &On, budget: TokenBudget) -> Result<Extent, ApiError> {
@@ -210,18 +222,23 @@ impl Method for CompactParams {
         let (line, options) = (self.line(), at.surgery(self.dry_run, self.limit)?);
         let call = at.call(&line);
         let summary = self.message.as_deref().map(str::trim);
+        let staying = self.staying(at.repo, &at.on)?;
+        let changed = |surgery: &Surgery| Changed {
+            staying,
+            ..Changed::of(surgery)
+        };
         if self.dry_run {
             let plan = Compact {
                 extent: self.span(at.repo, &at.on)?,
                 summary: summary.filter(|text| !text.is_empty()),
             };
-            return Ok(Changed::of(&at.repo.carry_out(call, &plan, &options)?));
+            return Ok(changed(&at.repo.carry_out(call, &plan, &options)?));
         }
         let Some(summary) = summary else {
             return Err(ApiError::params("a summary is needed: 'message'"));
         };
         let done = self.carry_out(at.repo, call, summary, &options)?;
-        Ok(Changed::of(&done.surgery))
+        Ok(changed(&done.surgery))
     }
 }
 

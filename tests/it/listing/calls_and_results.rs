@@ -123,6 +123,21 @@ fn on_a_terminal_a_heading_says_what_the_columns_are() {
 }
 
 #[test]
+fn what_a_summary_does_not_replace_of_its_range_is_said() {
+    let sandbox = session();
+    let told = sandbox.tract(&["compact", ":1..:2", "-m", "Asked.", "--dry-run"]);
+    let said = "note: not replaced: 1 message of the range";
+    assert!(told.contains(said), "{told}");
+    let request = r#"{"range":":1..:2","message":"Asked.","dry_run":true}"#;
+    let told = sandbox.ok(&["api", "compact", request]);
+    assert!(told.contains(r#""staying":1"#), "{told}");
+    let told = sandbox.tract(&["compact", ":2..:4", "-m", "Both files were read."]);
+    assert!(!told.contains("not replaced"), "{told}");
+    let told = sandbox.tract(&["compact", "-m", "All of it."]);
+    assert!(!told.contains("not replaced"), "{told}");
+}
+
+#[test]
 fn a_log_lists_what_is_asked_for() {
     let sandbox = session();
     let numbers = |arguments: &[&str]| {

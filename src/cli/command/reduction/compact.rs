@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tract::compile::Provider;
 use tract::deeds::{CompactParams, Deed};
+use tract::render::plural;
 use tract::rewrite::Compact;
 
 use crate::cli::drawing::outcome;
@@ -82,6 +83,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     }
     let call = app.call(&on, &what);
     let summary = deed.message.as_deref().map(str::trim);
+    let staying = deed.staying(&repo, &on)? as u64;
     if deed.dry_run {
         let plan = Compact {
             extent: deed.span(&repo, &on)?,
@@ -91,6 +93,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         let (would, gentler) = outcome::foresee(app, &repo, call, &plan, &options)?;
         outcome::foretell(app, "compact", &would, &gentler)?;
         outcome::foretell_facts(app, &repo, call, &plan)?;
+        tell_staying(staying, app);
         if would.shown.is_empty() {
             app.ui
                 .notice("without the summary, which nothing has made yet");
@@ -112,5 +115,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         }
     };
     summariser::tell(&on, &done, app);
+    tell_staying(staying, app);
     Ok(())
+}
+
+/// Says what of a range stays.
+fn tell_staying(count: u64, app: &mut App) {
+    if count > 0 {
+        let messages = plural(count, "message");
+        app.ui.notice(format!(
+            "not replaced: {messages} of the range, pinned or with the other half of a call outside"
+        ));
+    }
 }
