@@ -32,6 +32,7 @@ use crate::model::{RefName, StatedUsage};
 use crate::repo::copies::{as_kept, root};
 use crate::repo::served::{ServedBy, go_on, served_at};
 use crate::repo::starters::Starters;
+use crate::repo::usage_details::UsageDetails;
 use crate::repo::{Repo, load, path};
 use crate::store::View;
 
@@ -146,20 +147,19 @@ impl Repo {
                 _ => continue,
             };
             if let Some(usage) = usage {
-                let detail = details.remove(commit).unwrap_or_default();
                 let [model, tier, speed, region] = served.clone().words();
                 let mut reply = BilledReply {
                     commit: *commit,
                     session: None,
                     started_by: None,
                     directory: None,
-                    time: row.commit.time.or(detail.recorded),
+                    time: row.commit.time,
                     model,
                     tier,
                     speed,
                     region,
                     usage,
-                    detail,
+                    detail: details.remove(commit).unwrap_or_default(),
                     dollars: None,
                     paid: None,
                     short: None,
@@ -168,7 +168,7 @@ impl Repo {
                     behind: row.commit.parent,
                 };
                 reply.price(prices);
-                replies.push(reply);
+                replies.push(reply.timed());
             }
             last = Some((*commit, served));
         }
@@ -309,6 +309,7 @@ fn forget_outputs(replies: &mut [BilledReply], stated: &[(RefName, StatedUsage)]
 struct Billed<'v> {
     view: &'v dyn View,
     known: KnownReplies<'v>,
+    details: UsageDetails<'v>,
     replies: Vec<BilledReply>,
     /// Where each is among them.
     by_commit: HashMap<CommitHash, usize>,
@@ -323,6 +324,7 @@ impl<'v> Billed<'v> {
         Self {
             view,
             known: KnownReplies::of(view),
+            details: UsageDetails::of(view),
             replies: Vec::new(),
             by_commit: HashMap::new(),
             copies: HashMap::new(),
@@ -375,12 +377,11 @@ impl<'v> Billed<'v> {
     fn told(self, starters: &Starters) -> (Vec<BilledReply>, CopiedReplies) {
         let mut places = vec![0; self.replies.len()];
         let mut told: Vec<BilledReply> = Vec::with_capacity(self.replies.len());
-        for (at, mut reply) in self.replies.into_iter().enumerate() {
+        for (at, reply) in self.replies.into_iter().enumerate() {
             if !self.copies.contains_key(&at) {
+                let mut reply = reply.timed();
                 let starter = reply.session.as_ref().and_then(|it| starters.first(it));
                 reply.started_by = starter.cloned();
-                // Not before: copies are known by the times that their clients gave.
-                reply.time = reply.time.or(reply.detail.recorded);
                 places[at] = told.len();
                 told.push(reply);
             }
@@ -414,7 +415,7 @@ impl<'v> Billed<'v> {
                 }
             }
         }
-        for reply in path.replies(self.view, prices)? {
+        for reply in path.replies(self.view, &self.details, prices)? {
             self.add_reply(reply)?;
         }
         Ok(())

@@ -24,6 +24,7 @@ use crate::repo::counts::{Counting, Counts, key};
 use crate::repo::load::{self, Fresh};
 use crate::repo::pictures;
 use crate::repo::repository::Repo;
+use crate::repo::usage_details::UsageDetails;
 use crate::store::{ContentRow, View};
 
 /// How many commits of a reply are looked for before the one that its provider counted.
@@ -100,6 +101,7 @@ impl Repo {
             counts: Counts::default(),
             places: HashMap::new(),
             known: KnownReplies::of(&*view),
+            details: UsageDetails::of(&*view),
             shares: Shares::default(),
         };
         each_path(&*view, tip, &mut |path| found.path(&path, wanted))?;
@@ -194,6 +196,7 @@ struct Found<'a> {
     places: HashMap<EntryId, usize>,
     /// The replies that were met.
     known: KnownReplies<'a>,
+    details: UsageDetails<'a>,
     shares: Shares,
 }
 
@@ -266,11 +269,11 @@ impl Found<'_> {
         wanted: &dyn Fn(&BilledReply) -> bool,
     ) -> Result<Vec<Stand>> {
         let mut replies = HashMap::new();
-        for reply in path.replies(self.view, self.prices)? {
+        for reply in path.replies(self.view, &self.details, self.prices)? {
             // A copy of a reply was paid for once.
             let count = self.known.count();
             if self.known.place(&reply)?.0 == count {
-                replies.insert(reply.commit, reply);
+                replies.insert(reply.commit, reply.timed());
             }
         }
         let mut stands = Vec::new();

@@ -3,7 +3,6 @@
 //! What is kept of a path is one row: its replies with their prices, the list that these are from, what was in force at
 //! its end, and what its session's file begins with, where copies were told by that.
 
-use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use super::paths::counted;
@@ -16,6 +15,7 @@ use crate::model::price::{Paid, Prices};
 use crate::model::{Millis, RefName, Usage, UsageDetail};
 use crate::repo::copies::{Copies, Front};
 use crate::repo::served::ServedBy;
+use crate::repo::usage_details::UsageDetails;
 use crate::repo::{Repo, kept};
 use crate::store::{KeptBill, View};
 
@@ -50,7 +50,7 @@ pub(super) struct PathReader<'v> {
     prices: &'v Prices,
     /// The rows that make sense, with what stands in front of the replies in each.
     kept: HashMap<RefName, (KeptBill, PathHead)>,
-    details: OnceCell<HashMap<CommitHash, UsageDetail>>,
+    details: UsageDetails<'v>,
     read: Vec<(RefName, CommitHash, PathReplies)>,
 }
 
@@ -71,7 +71,7 @@ impl<'v> PathReader<'v> {
             view,
             prices,
             kept,
-            details: OnceCell::new(),
+            details: UsageDetails::of(view),
             read: Vec::new(),
         })
     }
@@ -97,10 +97,7 @@ impl<'v> PathReader<'v> {
         }
         let mut rows = self.view.ancestors(tip, after.as_ref(), usize::MAX)?;
         rows.reverse();
-        if self.details.get().is_none() {
-            let _ = self.details.set(self.view.all_usage_details()?);
-        }
-        let details = self.details.get().expect("set above");
+        let details = self.details.all()?;
         let before = path.replies.last().map(|it| it.reply.commit);
         let new = counted(self.view, &rows, (&mut path.served, before), details)?;
         let session = name.as_session();

@@ -10,6 +10,7 @@ use crate::model::price::Prices;
 use crate::model::{RefName, UsageDetail};
 use crate::repo::copies::Copies;
 use crate::repo::served::{ServedBy, go_on};
+use crate::repo::usage_details::UsageDetails;
 use crate::repo::{load, path};
 use crate::store::{CommitRow, View};
 
@@ -156,14 +157,17 @@ impl NewPath<'_> {
     }
 
     /// The replies among its new commits that a provider counted, oldest first.
-    pub(crate) fn replies(&self, view: &dyn View, prices: &Prices) -> Result<Vec<BilledReply>> {
+    pub(crate) fn replies(
+        &self,
+        view: &dyn View,
+        details: &UsageDetails<'_>,
+        prices: &Prices,
+    ) -> Result<Vec<BilledReply>> {
         let mut served = ServedBy::default();
         let (known, new) = self.rows.split_at(self.known);
         known.iter().for_each(|row| go_on(&mut served, row));
-        let commits: Vec<CommitHash> = new.iter().map(|row| row.hash).collect();
-        let details = view.usage_details(&commits)?;
         let before = self.last_known(view)?;
-        let mut replies = counted(view, new, (&mut served, before), &details)?;
+        let mut replies = counted(view, new, (&mut served, before), details.all()?)?;
         for reply in &mut replies {
             reply.session = self.session.cloned();
             reply.directory = self.directory.cloned();

@@ -57,6 +57,13 @@ impl BilledReply {
         self.paid = paid;
     }
 
+    /// With the time of recording where its stream gives none. Not before copies are looked for: those are known by the times
+    /// that their clients gave.
+    pub(crate) fn timed(mut self) -> Self {
+        self.time = self.time.or(self.detail.recorded);
+        self
+    }
+
     /// Takes over what is told of a copy of it where that is more: it may have more of the answer, and the form of another
     /// client has no place for some of it.
     pub(super) fn take_fuller(&mut self, copy: Self) {

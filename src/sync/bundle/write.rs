@@ -20,6 +20,7 @@ use crate::repo::load;
 use crate::repo::prompts;
 use crate::repo::repository::Repo;
 use crate::repo::starters::Starters;
+use crate::repo::usage_details::UsageDetails;
 use crate::store::{CommitRow, View};
 
 /// How many messages, or commits' records, are held at once.
@@ -152,6 +153,7 @@ impl Repo {
             out: Out::new(packing)?,
             leaving,
             messages: HashMap::new(),
+            details: UsageDetails::of(&*view),
             done: Bundled::default(),
         };
         let rows = bundle.commits(tips)?;
@@ -243,6 +245,7 @@ struct Writing<'a> {
     leaving: Leaving<'a>,
     /// The messages that stand in it without their secrets, by their names here.
     messages: HashMap<ContentHash, ContentHash>,
+    details: UsageDetails<'a>,
 }
 
 impl Writing<'_> {
@@ -408,11 +411,11 @@ impl Writing<'_> {
                     self.line("usage", &format!("{commit} {counts}"))?;
                 }
             }
-            let details = self.view.usage_details(some)?;
             for commit in some {
-                if let Some(detail) = details.get(commit) {
+                if let Some(detail) = self.details.all()?.get(commit) {
+                    let detail = detail.to_text();
                     let commit = self.renamed(commit);
-                    self.line("usage-detail", &format!("{commit} {}", detail.to_text()))?;
+                    self.line("usage-detail", &format!("{commit} {detail}"))?;
                 }
             }
         }

@@ -1315,6 +1315,10 @@ fn what_is_recorded_counts_for_the_time_of_that() {
     sandbox.tract_with(&["record"], &stream);
     let whole = counted(&sandbox, "1d");
     assert!(whole.iter().all(|output| *output > 0), "{whole:?}");
+    for by in ["tool", "day", "model", "message"] {
+        let told = sandbox.ok(&["api", "cost", &format!(r#"{{"by":"{by}","since":"1d"}}"#)]);
+        assert!(told.contains(r#""total","replies":2"#), "{by}: {told}");
+    }
     // Neither a second look at the same nor what is done with it takes the time away.
     sandbox.write("stream.jsonl", &stream);
     sandbox.ok(&["import", "stream.jsonl"]);
