@@ -3,8 +3,6 @@
 mod key;
 mod tally;
 
-use std::collections::HashSet;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -217,19 +215,14 @@ impl StatsParams {
             here.as_ref().is_none_or(has)
         };
         let mut tally = Tally::default();
-        let billed = at.repo.billed(tip, &Prices::none())?;
-        let has_tokens = !self.edits && !self.by().is_of_calls();
-        let counted: HashSet<CommitHash> = billed.iter().map(|reply| reply.commit).collect();
         at.repo
             .each_activity(tip, &called_edits, &mut |row: ActivityRow| {
                 if is_meant(row.time) && is_here(&row.commit, row.directory.as_ref()) {
-                    let is_uncounted = row.is_reply && !counted.contains(&row.commit);
-                    tally.uncounted += usize::from(is_uncounted && has_tokens);
                     tally.take(&row, keys, self.edits);
                 }
                 Ok(())
             })?;
-        for reply in billed {
+        for reply in at.repo.billed(tip, &Prices::none())? {
             if !is_here(&reply.commit, reply.directory.as_ref()) {
                 continue;
             }
@@ -282,7 +275,7 @@ impl Method for StatsParams {
                     let mut tally = self.read(at, Some(tip), &mut keys)?;
                     answer.sub_agent_replies += tally.agents_beside;
                     answer.untimed_replies += tally.untimed;
-                    answer.uncounted_replies += tally.uncounted;
+                    answer.uncounted_replies += tally.uncounted();
                     let mut row = tally.total();
                     row.name.clone_from(rev);
                     answer.rows.push(row);
@@ -297,7 +290,9 @@ impl Method for StatsParams {
         };
         answer.sub_agent_replies = tally.agents_beside;
         answer.untimed_replies = tally.untimed;
-        answer.uncounted_replies = tally.uncounted;
+        if !self.edits && !by.is_of_calls() {
+            answer.uncounted_replies = tally.uncounted();
+        }
         answer.total = tally.total();
         if self.edits {
             let limit = self.limit.unwrap_or(EDITS);

@@ -32,8 +32,8 @@ pub(super) struct Tally {
     pub(super) agents_beside: usize,
     /// How many replies are left out for they have no time.
     pub(super) untimed: usize,
-    /// How many replies no provider counted.
-    pub(super) uncounted: usize,
+    /// How many replies a provider counted.
+    counted: usize,
 }
 
 impl Tally {
@@ -83,6 +83,7 @@ impl Tally {
         let usage = reply.counted();
         let tokens = (usage.input_tokens, usage.output_tokens);
         let is_short = reply.short.is_some();
+        self.counted += 1;
         self.total.take_tokens(tokens, is_short);
         if !keys.by().is_of_calls() {
             let session = reply.counts_with(false);
@@ -90,6 +91,11 @@ impl Tally {
             let sum = self.rows.entry(name).or_default();
             sum.take_tokens(tokens, is_short);
         }
+    }
+
+    /// How many replies no provider counted.
+    pub(super) const fn uncounted(&self) -> usize {
+        self.total.row.replies.saturating_sub(self.counted)
     }
 
     /// All of it.

@@ -1289,6 +1289,8 @@ fn requests_that_no_reply_shows_are_said_to_be_of_no_day() {
         told.contains("in no budget: requests that no reply shows"),
         "{told}"
     );
+    let told = sandbox.tract(&["stats"]);
+    assert!(told.contains("note: without the tokens of "), "{told}");
     // Of all times nothing is left out.
     let told = sandbox.ok(&["cost"]);
     assert!(!told.contains("without requests"), "{told}");

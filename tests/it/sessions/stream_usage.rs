@@ -185,6 +185,7 @@ fn what_is_done_in_a_session_that_is_streamed_and_kept_is_counted_once() {
                 "{here}, {streams_first}: {stats}"
             );
             assert_eq!(stats["rows"].as_array().map(Vec::len), Some(1), "{stats}");
+            assert_eq!(stats.get("uncounted_replies"), None, "{stats}");
         }
     }
 }
