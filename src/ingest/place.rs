@@ -93,6 +93,10 @@ impl Placement {
                 let is_older = reaches(view, old, source.id, session)?;
                 return Ok(older_or_grown(name, old, is_older));
             }
+            // What was recorded piece by piece has the stream of each process.
+            if format.events.is_some() && file.is_part_of(view, sources)? {
+                return Ok(older_or_grown(name, old, true));
+            }
         }
         // Of a session whose kept file a purge erased, its commits alone tell: all of them are in this file.
         for (name, old, sources) in &candidates {
@@ -209,7 +213,8 @@ impl Placement {
             };
             tx.put_session(&self.name, &row)?;
         }
-        if let Some(stated) = &session.found.end.stated {
+        // What an earlier state of the file says is less than what is known.
+        if let Some(stated) = session.found.end.stated.as_ref().filter(|_| !self.is_older) {
             tx.put_stated_usage(&self.name, stated)?;
         }
         let tip = session.found.paths[0].tip;

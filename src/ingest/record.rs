@@ -16,7 +16,7 @@ use super::import::{ImportRequest, take_in, take_in_end};
 use super::inspect::SessionInput;
 use super::report::{ImportReport, ImportedSession};
 use super::session::refs_of;
-use super::source::kept_blocks;
+use super::source::{has_lines, kept_blocks};
 use crate::error::{Error, Result};
 use crate::formats::{EventStream, Format, GrowingStream, Input};
 use crate::hash::{CommitHash, Fingerprint, fingerprint};
@@ -383,12 +383,7 @@ impl<'a> Recorder<'a> {
         }
         // A part of what was kept, once more: whole records of it, perhaps behind lines that are none.
         let said = from_first_record(now);
-        let again = memchr::memmem::find_iter(before, said).any(|at| {
-            let (ahead, behind) = (&before[..at], &before[at + said.len()..]);
-            let is_begun = ahead.is_empty() || ahead.ends_with(b"\n");
-            is_begun && (said.ends_with(b"\n") || behind.is_empty() || behind.starts_with(b"\n"))
-        });
-        if again {
+        if has_lines(before, said) {
             // Of that, the broken lines alone are new.
             let broken = &now[..now.len() - said.len()];
             let all = match broken {

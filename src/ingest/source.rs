@@ -153,6 +153,29 @@ impl<'a> SourceFile<'a> {
         Ok(None)
     }
 
+    /// Whether the file's lines stand in one of these sources, one behind the other.
+    pub(super) fn is_part_of(&self, view: &dyn View, sources: &[SourceRow]) -> Result<bool> {
+        let size_bytes = self.input.size_bytes();
+        let mut said = Vec::new();
+        for source in sources.iter().filter(|it| it.size_bytes > size_bytes) {
+            if said.is_empty() {
+                blocks(self.input, 0, size_bytes, |block| {
+                    said.extend_from_slice(block);
+                    Ok(())
+                })?;
+            }
+            let mut kept = Vec::new();
+            kept_blocks(view, source.id, source.size_bytes, |block| {
+                kept.extend_from_slice(block);
+                Ok(())
+            })?;
+            if has_lines(&kept, &said) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Keeps the file's bytes as a source of a session; of a file that has grown, only what is new. `records`: where
     /// those of commits are, which need not be kept twice.
     ///
@@ -291,4 +314,13 @@ pub(super) fn kept_blocks(
         offset += bytes.len() as u64;
     }
     Ok(offset)
+}
+
+/// Whether these lines stand in what is kept, one behind the other. A last line without its end may have one there.
+pub(super) fn has_lines(kept: &[u8], said: &[u8]) -> bool {
+    memchr::memmem::find_iter(kept, said).any(|at| {
+        let (ahead, behind) = (&kept[..at], &kept[at + said.len()..]);
+        let is_begun = ahead.is_empty() || ahead.ends_with(b"\n");
+        is_begun && (said.ends_with(b"\n") || behind.is_empty() || behind.starts_with(b"\n"))
+    })
 }

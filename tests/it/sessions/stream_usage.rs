@@ -112,6 +112,35 @@ fn a_recorded_stream_counts_what_its_client_says() {
     sandbox.ok(&["fsck"]);
 }
 
+/// The stream of each process of a session, once more: whoever records it, or imports the file of one.
+#[test]
+fn a_part_of_a_recorded_session_changes_no_count() {
+    let second = [
+        turn(),
+        reply(4, [400, 1]),
+        result([400, 15], models(&[(MODEL, [400, 15])])),
+    ];
+    let streams = [lines(&first_process()), lines(&second)];
+    let sandbox = Sandbox::new();
+    for stream in &streams {
+        sandbox.tract_with(&["record"], stream);
+    }
+    let counted = || {
+        let stats = sandbox.ok(&["api", "stats", "{}"]);
+        (rows(&sandbox), stats, sandbox.ok(&["branch"]))
+    };
+    let before = counted();
+    for stream in &streams {
+        sandbox.tract_with(&["record"], stream);
+        assert_eq!(counted(), before);
+        sandbox.write("stream.jsonl", stream);
+        let told = sandbox.tract(&["import", "stream.jsonl"]);
+        assert!(told.contains("Nothing new"), "{told}");
+        assert_eq!(counted(), before);
+    }
+    sandbox.ok(&["fsck"]);
+}
+
 #[test]
 fn what_came_since_the_last_result_is_not_what_a_fork_took_over() {
     let sandbox = Sandbox::new();
