@@ -1,7 +1,7 @@
 //! Sums of what was done.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::key::{Keys, StatsBy};
 use super::{StatsEdit, StatsRow};
@@ -42,8 +42,9 @@ impl Tally {
         self.total.take(row);
         if keys.by().is_of_calls() {
             for call in &row.calls {
-                let names: Vec<String> = match keys.by() {
-                    StatsBy::Tool => vec![call.tool.clone()],
+                // A call may edit a file more than once, and is one call of it.
+                let names: BTreeSet<String> = match keys.by() {
+                    StatsBy::Tool => [call.tool.clone()].into(),
                     _ => call.edits.iter().map(|edit| edit.path.clone()).collect(),
                 };
                 for name in names {

@@ -126,6 +126,32 @@ fn time_at_work_leaves_pauses_out_and_calls_say_what_came_of_them() {
 
 /// A copy repeats what its original said, whatever it is called.
 #[test]
+fn several_edits_of_one_call_count_once_each() {
+    let edits = ["one", "two", "three"].map(|it| json!({"old_string": it, "new_string": "new"}));
+    let input = json!({"file_path": "/home/u/app/a.rs", "edits": edits});
+    let sandbox = Sandbox::new();
+    let id = "5e551011-0000-4000-8000-00000000000e";
+    let text = record(id, 0, "08:00:00", "user", json!("Edit it."))
+        + &record(
+            id,
+            1,
+            "08:00:10",
+            "assistant",
+            call("c1", "MultiEdit", input),
+        )
+        + &record(id, 2, "08:00:11", "user", result("c1", false));
+    sandbox.write("session.jsonl", text);
+    sandbox.ok(&["import", "session.jsonl"]);
+    for by in ["file", "tool", "session"] {
+        let told = sandbox.ok(&["api", "stats", &format!(r#"{{"by":"{by}"}}"#)]);
+        let told: Value = serde_json::from_str(told.trim()).expect("JSON");
+        let row = &told["rows"][0];
+        let counts = ["calls", "edits", "files", "lines_added"].map(|it| row[it].clone());
+        assert_eq!(counts, [1, 3, 1, 3].map(Value::from), "{by}: {told}");
+    }
+}
+
+#[test]
 fn what_a_copy_repeats_is_counted_once() {
     let sandbox = with_session();
     let total = |sandbox: &Sandbox| {
