@@ -43,24 +43,26 @@ pub(in crate::formats) fn kind(head: &SourceHead<'_>) -> Option<(usize, Kind)> {
     {
         return Some((0, Kind::Anthropic));
     }
-    let of_record = match head.layout {
-        Layout::List => message,
-        Layout::Object | Layout::Lines => body,
-    };
-    surest(head.records.iter().map(of_record))
+    let records = head.records.iter();
+    match head.layout {
+        Layout::List => surest(records.map(|item| (message(item), is_system(item)))),
+        Layout::Object | Layout::Lines => surest(records.map(|record| (body(record), false))),
+    }
 }
 
-/// The first that is sure; else plain, if any is.
-fn surest(kinds: impl Iterator<Item = Option<Kind>>) -> Option<(usize, Kind)> {
-    let mut plain = None;
-    for (at, kind) in kinds.enumerate() {
+/// The first that is sure; else OpenAI's where a message is the system's, for a request of Anthropic's has one in its midst
+/// alone; else plain, if any is.
+fn surest(kinds: impl Iterator<Item = (Option<Kind>, bool)>) -> Option<(usize, Kind)> {
+    let (mut likely, mut plain) = (None, None);
+    for (at, (kind, is_system)) in kinds.enumerate() {
         match kind {
+            Some(Kind::Plain) if is_system => likely = likely.or(Some((at, Kind::OpenAi))),
             Some(Kind::Plain) => plain = Some((at, Kind::Plain)),
             Some(sure) => return Some((at, sure)),
             None => {}
         }
     }
-    plain
+    likely.or(plain)
 }
 
 /// A response or request body, or a fine-tuning row.
@@ -89,7 +91,7 @@ fn body(record: &Keys<'_>) -> Option<Kind> {
         }
     }
     let is_empty = messages.peek().is_none();
-    match surest(messages.map(|item| message(&item))) {
+    match surest(messages.map(|item| (message(&item), is_system(&item)))) {
         None if !is_empty => None,
         None | Some((_, Kind::Plain)) => Some(
             if record.has_any(&[
@@ -113,13 +115,17 @@ pub(in crate::formats) fn is_plain(object: &str) -> bool {
     !keys.has("traj") && matches!(message(&keys), Some(Kind::OpenAi | Kind::Plain))
 }
 
+fn is_system(message: &Keys<'_>) -> bool {
+    message.is("role", "system")
+}
+
 fn message(message: &Keys<'_>) -> Option<Kind> {
     let role = message.text("role");
     let role = role.as_deref();
     if !message.has("role") || !message.has_any(&SAYS) {
         return None;
     }
-    if matches!(role, Some("tool" | "function" | "developer" | "system"))
+    if matches!(role, Some("tool" | "function" | "developer"))
         || message.has_any(&["tool_calls", "function_call"])
     {
         return Some(Kind::OpenAi);

@@ -178,6 +178,28 @@ fn an_openai_request_is_read() {
     assert_eq!(steps[7].settings["model"], "\"gpt-4o\"");
 }
 
+/// A request of Anthropic's may have messages of the system in its midst.
+#[test]
+fn a_message_of_the_system_is_no_proof_of_a_format() {
+    let system = r#"{"role":"system","content":"Today is Monday."}"#;
+    let user = r#"{"role":"user","content":"List the files."}"#;
+    let call =
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}"#;
+    let call_of_openai = r#"{"role":"assistant","tool_calls":[{"id":"t","function":{"name":"ls","arguments":"{}"}}]}"#;
+    for (messages, format) in [
+        ([user, system, call], &anthropic::ANTHROPIC),
+        ([system, user, call], &anthropic::ANTHROPIC),
+        ([user, system, user], &openai::OPENAI),
+        ([system, user, call_of_openai], &openai::OPENAI),
+    ] {
+        let list = format!("[{}]", messages.join(","));
+        let request = format!(r#"{{"model":"m","messages":{list}}}"#);
+        for text in [list, request] {
+            assert_eq!(sniffed(text.as_bytes()), Some(format), "{text}");
+        }
+    }
+}
+
 #[test]
 fn an_anthropic_request_is_read() {
     assert_eq!(sniffed(ANTHROPIC), Some(&anthropic::ANTHROPIC));
