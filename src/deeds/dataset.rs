@@ -49,7 +49,8 @@ impl From<RowOf> for DatasetRows {
 /// Write conversations as rows of a data set
 ///
 /// Writes JSON Lines, a row each. A row has the visible messages in the form of OpenAI's Chat Completions. It also has
-/// tools, model, outcome, tokens, cost in US dollars, source and times. The outcome is the verdict of the judge of
+/// tools, model, outcome, source and times, and the tokens and dollars of these messages: `tract cost` has what a whole
+/// session cost. The outcome is the verdict of the judge of
 /// `tract run`: good, bad or unknown. `id` is the hash of the messages. A row with the same messages as one before is left
 /// out.
 ///
@@ -101,6 +102,8 @@ pub struct DatasetAnswer {
     pub duplicates: u64,
     /// Pictures, files and blocks of a provider that are in no row.
     pub left_out: u64,
+    /// Hidden messages, which are in no row, as what they cost is not.
+    pub hidden: u64,
     /// What was replaced, by its kind, with how often.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub redacted: BTreeMap<String, u64>,
@@ -269,6 +272,7 @@ impl Method for DatasetParams {
             rows: made.report.rows,
             duplicates: made.report.duplicates,
             left_out: made.report.left_out,
+            hidden: made.report.hidden,
             redacted: redacted
                 .map(|(kind, count)| (kind.to_owned(), count as u64))
                 .collect(),

@@ -61,6 +61,8 @@ pub struct DatasetReport {
     pub duplicates: u64,
     /// Pictures, files and blocks of a provider that are in no row.
     pub left_out: u64,
+    /// Hidden messages, which are in no row, as what they cost is not.
+    pub hidden: u64,
 }
 
 /// What a column holds.
@@ -153,6 +155,7 @@ pub fn dataset(
         }
         for one in group {
             let talk = Talk::read(repo, one, &options.prices)?;
+            writing.report.hidden += repo.context(&one.tip)?.hidden_entries();
             for (range, number) in talk.ranges(options.rows) {
                 talk.row(range, number, &mut writing)?;
             }

@@ -59,6 +59,12 @@ fn tell(made: &MadeDataset, app: &mut App) {
         let what = format!("left out: {rows} that say the same as one before");
         app.ui.notice(what);
     }
+    if report.hidden > 0 {
+        let messages = plural(report.hidden, "hidden message");
+        app.ui.notice(format!(
+            "not in the rows: {messages}, and the cost of that (tract cost has it)"
+        ));
+    }
     if report.left_out > 0 {
         let count = plural(report.left_out, "part");
         let what = "pictures, files, blocks of one provider";
