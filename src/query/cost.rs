@@ -32,7 +32,6 @@ use crate::model::{RefName, StatedUsage};
 use crate::repo::copies::{as_kept, root};
 use crate::repo::served::{ServedBy, go_on, served_at};
 use crate::repo::starters::Starters;
-use crate::repo::usage_details::UsageDetails;
 use crate::repo::{Repo, load, path};
 use crate::store::View;
 
@@ -309,7 +308,7 @@ fn forget_outputs(replies: &mut [BilledReply], stated: &[(RefName, StatedUsage)]
 struct Billed<'v> {
     view: &'v dyn View,
     known: KnownReplies<'v>,
-    details: UsageDetails<'v>,
+    details: load::UsageDetails<'v>,
     replies: Vec<BilledReply>,
     /// Where each is among them.
     by_commit: HashMap<CommitHash, usize>,
@@ -324,7 +323,7 @@ impl<'v> Billed<'v> {
         Self {
             view,
             known: KnownReplies::of(view),
-            details: UsageDetails::of(view),
+            details: load::UsageDetails::of(view),
             replies: Vec::new(),
             by_commit: HashMap::new(),
             copies: HashMap::new(),

@@ -21,10 +21,9 @@ use crate::query::newest_request::shape_at;
 use crate::query::spread::{BillShare, Spread};
 use crate::repo::calls;
 use crate::repo::counts::{Counting, Counts, key};
-use crate::repo::load::{self, Fresh};
+use crate::repo::load::{self, Fresh, UsageDetails};
 use crate::repo::pictures;
 use crate::repo::repository::Repo;
-use crate::repo::usage_details::UsageDetails;
 use crate::store::{ContentRow, View};
 
 /// How many commits of a reply are looked for before the one that its provider counted.

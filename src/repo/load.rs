@@ -3,6 +3,7 @@
 //!
 //! Deliberately absent: what any of it means to a command.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::mem;
 
@@ -10,7 +11,7 @@ use crate::compile::Beginning;
 use crate::context::{Context, Entry, Mask, Order};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Commit, Message, RefName, Settings, uses};
+use crate::model::{Commit, Message, RefName, Settings, UsageDetail, uses};
 use crate::repo::stretches::Outline;
 pub(crate) use crate::repo::stretches::unknown;
 use crate::store::{CommitRow, ContentRow, OperationRow, View};
@@ -108,6 +109,29 @@ pub(crate) fn told_row(view: &dyn View, content: &ContentHash) -> Result<Option<
 
 fn missing(hash: &ContentHash) -> Error {
     Error::damaged(format!("content {hash:.10} is missing"))
+}
+
+/// The details of all replies, read when one is asked for first, and once.
+pub(crate) struct UsageDetails<'v> {
+    view: &'v dyn View,
+    read: OnceCell<HashMap<CommitHash, UsageDetail>>,
+}
+
+impl<'v> UsageDetails<'v> {
+    /// Those that a view has.
+    pub(crate) const fn of(view: &'v dyn View) -> Self {
+        let read = OnceCell::new();
+        Self { view, read }
+    }
+
+    /// All of them, by the commits of their replies.
+    pub(crate) fn all(&self) -> Result<&HashMap<CommitHash, UsageDetail>> {
+        if let Some(read) = self.read.get() {
+            return Ok(read);
+        }
+        let read = self.view.all_usage_details()?;
+        Ok(self.read.get_or_init(|| read))
+    }
 }
 
 /// The messages of visible entries, hidden parts left out or replaced.

@@ -57,7 +57,6 @@ pub(crate) mod sums;
 pub(crate) mod thoughts;
 pub(crate) mod totals;
 pub(crate) mod undo;
-pub(crate) mod usage_details;
 pub(crate) mod visitor;
 pub(crate) mod weigh;
 

@@ -14,8 +14,8 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::model::price::{Paid, Prices};
 use crate::model::{Millis, RefName, Usage, UsageDetail};
 use crate::repo::copies::{Copies, Front};
+use crate::repo::load::UsageDetails;
 use crate::repo::served::ServedBy;
-use crate::repo::usage_details::UsageDetails;
 use crate::repo::{Repo, kept};
 use crate::store::{KeptBill, View};
 

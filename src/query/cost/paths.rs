@@ -10,7 +10,6 @@ use crate::model::price::Prices;
 use crate::model::{RefName, UsageDetail};
 use crate::repo::copies::Copies;
 use crate::repo::served::{ServedBy, go_on};
-use crate::repo::usage_details::UsageDetails;
 use crate::repo::{load, path};
 use crate::store::{CommitRow, View};
 
@@ -160,7 +159,7 @@ impl NewPath<'_> {
     pub(crate) fn replies(
         &self,
         view: &dyn View,
-        details: &UsageDetails<'_>,
+        details: &load::UsageDetails<'_>,
         prices: &Prices,
     ) -> Result<Vec<BilledReply>> {
         let mut served = ServedBy::default();

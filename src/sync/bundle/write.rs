@@ -20,7 +20,6 @@ use crate::repo::load;
 use crate::repo::prompts;
 use crate::repo::repository::Repo;
 use crate::repo::starters::Starters;
-use crate::repo::usage_details::UsageDetails;
 use crate::store::{CommitRow, View};
 
 /// How many messages, or commits' records, are held at once.
@@ -153,7 +152,7 @@ impl Repo {
             out: Out::new(packing)?,
             leaving,
             messages: HashMap::new(),
-            details: UsageDetails::of(&*view),
+            details: load::UsageDetails::of(&*view),
             done: Bundled::default(),
         };
         let rows = bundle.commits(tips)?;
@@ -245,7 +244,7 @@ struct Writing<'a> {
     leaving: Leaving<'a>,
     /// The messages that stand in it without their secrets, by their names here.
     messages: HashMap<ContentHash, ContentHash>,
-    details: UsageDetails<'a>,
+    details: load::UsageDetails<'a>,
 }
 
 impl Writing<'_> {
