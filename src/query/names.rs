@@ -15,6 +15,7 @@ use crate::model::pattern::Pattern;
 use crate::query::find::{FindOptions, SearchOptions};
 use crate::query::log::LogOptions;
 use crate::repo::call::On;
+use crate::repo::path::SessionEnds;
 use crate::repo::repository::{self, Repo};
 use crate::repo::{load, path, revision};
 
@@ -49,7 +50,8 @@ impl Repo {
                 return Ok(name);
             }
             if let Some(tip) = load::tip(view, &name)?
-                && let Some((session, _)) = path::session_of_branch(view, &name, &tip)?
+                && let Some((session, _)) =
+                    path::session_of_branch(view, (&name, &tip), &SessionEnds::default())?
             {
                 return Ok(session);
             }

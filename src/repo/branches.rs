@@ -13,6 +13,7 @@ use crate::repo::copies::is_written;
 use crate::repo::expect::retried;
 use crate::repo::open_call::OpenCall;
 use crate::repo::outline::Outline;
+use crate::repo::path::SessionEnds;
 use crate::repo::repository::{self, Repo};
 use crate::repo::revision;
 use crate::repo::{load, path, pictures, prompts, totals};
@@ -146,6 +147,7 @@ impl Repo {
             behind: behind.transpose()?,
             left: most,
             has_more: true,
+            ends: SessionEnds::default(),
         })
     }
 
@@ -341,6 +343,7 @@ pub struct BranchPages<'a> {
     /// How many are wanted yet.
     left: usize,
     has_more: bool,
+    ends: SessionEnds,
 }
 
 impl Iterator for BranchPages<'_> {
@@ -399,7 +402,7 @@ impl BranchPages<'_> {
                     None => break total,
                 }
             };
-            let session = path::session_of_branch(&*view, &active.name, &tip)?;
+            let session = path::session_of_branch(&*view, (&active.name, &tip), &self.ends)?;
             let (session, known) = session.unzip();
             let known = known.unwrap_or_default();
             rows.push(BranchRow {

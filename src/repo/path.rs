@@ -1,7 +1,9 @@
 //! What lies on the path to a commit: what two of them share, which entry a commit is about, and
 //! which session it came from.
 
+use std::cell::OnceCell;
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
@@ -55,20 +57,53 @@ pub(crate) fn session_of(
     view: &dyn View,
     commit: &CommitHash,
 ) -> Result<Option<(RefName, SessionRow)>> {
-    let (sessions, has_file) = sessions_found(view, commit)?;
+    let (sessions, has_file) = sessions_found(view, commit, &SessionEnds::default())?;
     let session = sessions.into_iter().next();
     session
         .map(|name| with_row(view, name, has_file))
         .transpose()
 }
 
+/// Where all sessions end, read when that is asked for first, and once: for who asks of many branches.
+#[derive(Default)]
+pub(crate) struct SessionEnds(OnceCell<Ends>);
+
+#[derive(Default)]
+struct Ends {
+    tips: Vec<(RefName, CommitHash)>,
+    /// The places of those that end at a commit.
+    at: HashMap<CommitHash, Vec<usize>>,
+}
+
+impl Ends {
+    /// The sessions that end at a commit.
+    fn ending_at(&self, commit: &CommitHash) -> impl Iterator<Item = &RefName> {
+        let places = self.at.get(commit).into_iter().flatten();
+        places.map(|at| &self.tips[*at].0)
+    }
+}
+
+impl SessionEnds {
+    fn all(&self, view: &dyn View) -> Result<&Ends> {
+        if let Some(read) = self.0.get() {
+            return Ok(read);
+        }
+        let tips = load::tips(view, RefName::SESSIONS)?;
+        let mut at: HashMap<CommitHash, Vec<usize>> = HashMap::new();
+        for (place, (_, tip)) in tips.iter().enumerate() {
+            at.entry(*tip).or_default().push(place);
+        }
+        Ok(self.0.get_or_init(|| Ends { tips, at }))
+    }
+}
+
 /// The same for a branch that ends there: of several, the one that it follows.
 pub(crate) fn session_of_branch(
     view: &dyn View,
-    branch: &RefName,
-    tip: &CommitHash,
+    (branch, tip): (&RefName, &CommitHash),
+    ends: &SessionEnds,
 ) -> Result<Option<(RefName, SessionRow)>> {
-    let (mut sessions, has_file) = sessions_found(view, tip)?;
+    let (mut sessions, has_file) = sessions_found(view, tip, ends)?;
     if sessions.len() > 1 {
         for at in 0..sessions.len() {
             if view.follower(&sessions[at])?.as_ref() == Some(branch) {
@@ -87,31 +122,43 @@ pub(crate) fn session_of_branch(
 /// originals before their copies. Where no session's file is kept, as in a plain clone, those whose own ends are the
 /// last on the path.
 pub(crate) fn sessions_of(view: &dyn View, commit: &CommitHash) -> Result<Vec<RefName>> {
-    Ok(sessions_found(view, commit)?.0)
+    Ok(sessions_found(view, commit, &SessionEnds::default())?.0)
 }
 
 /// The same, and whether a file of them is kept here.
-fn sessions_found(view: &dyn View, commit: &CommitHash) -> Result<(Vec<RefName>, bool)> {
+fn sessions_found(
+    view: &dyn View,
+    commit: &CommitHash,
+    ends: &SessionEnds,
+) -> Result<(Vec<RefName>, bool)> {
     if !view.has_sources()? {
-        return Ok((sessions_before(view, commit)?, false));
+        return Ok((sessions_before(view, commit, ends)?, false));
     }
     match newest_imported(view, commit)? {
-        Some((commit, files)) => Ok((in_order(view, &commit, own(view, &commit, files)?)?, true)),
+        Some((commit, files)) => Ok((
+            in_order(view, &commit, own(view, (&commit, files), ends)?)?,
+            true,
+        )),
         // It may have come from elsewhere, without its file.
         None if !view.references(RefName::REMOTES)?.is_empty() => {
-            Ok((sessions_before(view, commit)?, false))
+            Ok((sessions_before(view, commit, ends)?, false))
         }
         None => Ok((Vec::new(), false)),
     }
 }
 
 /// The sessions whose ends are the last on the path to a commit.
-fn sessions_before(view: &dyn View, commit: &CommitHash) -> Result<Vec<RefName>> {
-    let ends = load::tips(view, RefName::SESSIONS)?;
-    if ends.is_empty() {
-        return Ok(Vec::new());
+fn sessions_before(
+    view: &dyn View,
+    commit: &CommitHash,
+    ends: &SessionEnds,
+) -> Result<Vec<RefName>> {
+    let ends = ends.all(view)?;
+    let here: Vec<RefName> = ends.ending_at(commit).cloned().collect();
+    if ends.tips.is_empty() || !here.is_empty() {
+        return Ok(here);
     }
-    let (names, tips): (Vec<RefName>, Vec<CommitHash>) = ends.into_iter().unzip();
+    let (names, tips): (Vec<RefName>, Vec<CommitHash>) = ends.tips.iter().cloned().unzip();
     let is_before = view.are_ancestors(&tips, commit)?;
     let mut last: (u64, Vec<RefName>) = (0, Vec::new());
     for ((name, row), is_before) in names.into_iter().zip(view.commits(&tips)?).zip(is_before) {
@@ -141,7 +188,11 @@ pub(crate) fn file_of(view: &dyn View, commit: &CommitHash) -> Result<Option<Ref
 
 /// The sessions of files on which a commit is: of a file of several, those that end there, or else that lead on from
 /// there. A file of which no session is here any more gives its own name.
-fn own(view: &dyn View, commit: &CommitHash, files: Vec<RefName>) -> Result<Vec<RefName>> {
+fn own(
+    view: &dyn View,
+    (commit, files): (&CommitHash, Vec<RefName>),
+    ends: &SessionEnds,
+) -> Result<Vec<RefName>> {
     let mut sessions = Vec::with_capacity(files.len());
     for file in files {
         let is_one = view.session(&file)?.is_some() || view.reference(&file)?.is_some();
@@ -149,12 +200,16 @@ fn own(view: &dyn View, commit: &CommitHash, files: Vec<RefName>) -> Result<Vec<
             sessions.push(file);
             continue;
         };
-        let tips = load::tips(view, &format!("{}{tool}/", RefName::SESSIONS))?;
+        let is_of_tool = |name: &RefName| name.as_session().is_some_and(|(other, _)| other == tool);
+        let all = ends.all(view)?;
         let count = sessions.len();
-        let ends = tips.iter().filter(|(_, tip)| tip == commit);
-        sessions.extend(ends.map(|(name, _)| name.clone()));
-        for (name, tip) in &tips {
-            if sessions.len() == count && view.is_ancestor(commit, tip)? {
+        let here = all.ending_at(commit).filter(|name| is_of_tool(name));
+        sessions.extend(here.cloned());
+        for (name, tip) in all.tips.iter().filter(|(name, _)| is_of_tool(name)) {
+            if sessions.len() > count {
+                break;
+            }
+            if view.is_ancestor(commit, tip)? {
                 sessions.push(name.clone());
             }
         }
@@ -252,7 +307,11 @@ pub(crate) fn session_among(
     commits: &[CommitHash],
 ) -> Result<Option<(RefName, SessionRow)>> {
     let found = first_imported(view, commits)?;
-    let found = found.map(|(commit, files)| in_order(view, &commit, own(view, &commit, files)?));
+    let ends = SessionEnds::default();
+    let found = found.map(|(commit, files)| {
+        let own = own(view, (&commit, files), &ends)?;
+        in_order(view, &commit, own)
+    });
     let session = found.transpose()?.into_iter().flatten().next();
     session.map(|name| with_row(view, name, true)).transpose()
 }
