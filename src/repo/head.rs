@@ -122,10 +122,12 @@ pub(crate) fn detached(view: &dyn View) -> Result<Vec<CommitHash>> {
     Ok(heads.filter_map(|(_, value)| value.commit()).collect())
 }
 
-/// The short name of the branch that HEAD was last attached to.
+/// The short name of the branch that HEAD was last attached to, of those that are still there.
 pub(crate) fn last_branch(view: &dyn View) -> Result<String> {
     for row in view.reflog(&RefName::head(), 1_000)? {
-        if let Some(RefValue::Symbolic(branch)) = row.old {
+        if let Some(RefValue::Symbolic(branch)) = row.old
+            && view.reference(&branch)?.is_some()
+        {
             return Ok(branch.short().to_owned());
         }
     }
