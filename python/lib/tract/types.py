@@ -51,7 +51,8 @@ class DatasetParams(TypedDict, total=False):
     """Write conversations as rows of a data set
     
     Writes JSON Lines, a row each. A row has the visible messages in the form of OpenAI's Chat Completions. It also has
-    tools, model, outcome, tokens, cost in US dollars, source and times. The outcome is the verdict of the judge of
+    tools, model, outcome, source and times, and the tokens and dollars of these messages: `tract cost` has what a whole
+    session cost. The outcome is the verdict of the judge of
     `tract run`: good, bad or unknown. `id` is the hash of the messages. A row with the same messages as one before is left
     out.
     
@@ -1407,6 +1408,8 @@ class _DatasetAnswer(TypedDict):
     """Rows that say the same as one before, and were left out."""
     left_out: int
     """Pictures, files and blocks of a provider that are in no row."""
+    hidden: int
+    """Hidden messages, which are in no row, as what they cost is not."""
 
 
 class DatasetAnswer(_DatasetAnswer, total=False):

@@ -57,7 +57,7 @@ fn a_row_is_a_session_a_turn_or_a_prompt_with_its_answer() {
     assert_eq!([&row["outcome"], &row["license"]], [&Value::Null; 2]);
 
     // What is hidden is in no row, and that is said.
-    sandbox.ok(&["drop", ":1"]);
+    sandbox.ok(&["drop", ":1", "--force"]);
     let told = sandbox.tract(&["dataset"]);
     assert!(told.contains("note: not in the rows: "), "{told}");
     assert!(told.contains(" hidden message"), "{told}");
