@@ -11,7 +11,10 @@ use std::time::Instant;
 use tract::Error;
 use tract::ingest::database::{self, DatabaseState, Listings};
 use tract::ingest::tool_dirs::{ToolDirs, ToolFolder};
-use tract::ingest::{self, ImportReport, ImportRequest, Reading, Redaction, Trouble, Unread, kin};
+use tract::ingest::{
+    self, ImportReport, ImportRequest, ImportedSession, Outcome, Reading, Redaction, Trouble,
+    Unread, kin,
+};
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::render::{counted_secrets, plural};
@@ -322,17 +325,18 @@ impl Taking {
     fn tell(&mut self, file: &Path, report: &ImportReport, tally: &mut Tally, app: &mut App) {
         let commits: u64 = report.sessions.iter().map(|it| it.new_commits).sum();
         tally.commits += commits;
-        tally.changed += u64::from(commits > 0);
+        // What an undo took away has no new commit when it comes back.
+        let is_news = |it: &&ImportedSession| {
+            it.new_commits > 0 || it.tip.is_some() && it.outcome != Outcome::Unchanged
+        };
+        tally.changed += u64::from(report.sessions.iter().any(|it| is_news(&it)));
         if report.problem_count > 0 && self.damaged.insert(file.to_owned()) {
             let place = app.short_path(file);
             let problems = plural(report.problem_count, "problem");
             app.ui
                 .warn(format!("{place}: {problems}; tract import names them"));
         }
-        for session in &report.sessions {
-            if session.new_commits == 0 {
-                continue;
-            }
+        for session in report.sessions.iter().filter(is_news) {
             let name = listing::shown_name(&session.name, true);
             if !session.secrets.is_empty() {
                 app.ui
@@ -340,8 +344,11 @@ impl Taking {
             }
             let is_first = self.told.insert(name.clone());
             if is_first || self.is_verbose {
-                let count = plural(session.new_commits, "new commit");
-                app.ui.status(format!("{name}: {count}"));
+                let what = match session.new_commits {
+                    0 => "here again".to_owned(),
+                    count => plural(count, "new commit"),
+                };
+                app.ui.status(format!("{name}: {what}"));
             }
         }
     }
@@ -353,6 +360,7 @@ impl Tally {
         let looked = format!("Looked at {}", plural(self.files, "file"));
         app.ui.status(match self.changed {
             0 => format!("{looked}: nothing new"),
+            changed if self.commits == 0 => format!("{looked}: {changed} here again"),
             changed => {
                 let commits = plural(self.commits, "new commit");
                 format!("{looked}: {commits} in {changed}")

@@ -228,6 +228,25 @@ fn once_takes_in_what_is_new_and_ends() {
 }
 
 #[test]
+fn what_comes_back_after_an_undo_is_told() {
+    let sandbox = with_repository();
+    let path = session_file(&sandbox);
+    write(&path, &records(0..4));
+    sandbox.ok(&["import", path.to_str().expect("UTF-8")]);
+    sandbox.ok(&["undo"]);
+    insta::assert_snapshot!(sandbox.tract(&["watch", "--once"]), @r"
+    --- stderr
+    claude-code/2f6c1f0e…: here again
+    Looked at 1 file: 1 here again
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["watch", "--once"]), @r"
+    --- stderr
+    Looked at 1 file: nothing new
+    ");
+    assert_eq!(count(&sandbox), 4);
+}
+
+#[test]
 fn a_change_that_only_a_full_reading_finds_is_found_by_it() {
     let sandbox = with_repository();
     let path = session_file(&sandbox);
