@@ -8,7 +8,7 @@ use tract::deeds::advice::Exit;
 use tract::deeds::{At, CostBy, CostRow, Counted, Spending};
 use tract::model::Role;
 use tract::query::{StatedCost, bills};
-use tract::render::{Label, Line, grouped, plural, rounded, row, table};
+use tract::render::{Label, Line, columns, grouped, plural, rounded, row, table};
 use tract::repo::Repo;
 
 use crate::cli::drawing::bill::{NOBODY, SessionNames, without_agents};
@@ -22,6 +22,8 @@ pub use tract::deeds::CostParams as Args;
 
 /// How long a bar is at most.
 const BAR_COLS: usize = 40;
+/// The fewest columns for what a row is called.
+const HEAD_COLS: usize = 16;
 /// How many sessions are named of which their clients say something else.
 const STATED: usize = 3;
 /// What a stretch of time leaves out of sessions that are not whole in it.
@@ -105,6 +107,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         ends.push(row.more);
     }
     let width = app.ui.width_cols();
+    if let Some(width) = width {
+        cut_heads(&mut cells, width);
+    }
     let lines: Vec<Line> = table::lines(cells, &[1, 2, 3, 4, 5]).collect();
     let mut bars = match app.ui.is_terminal() && by.is_time() {
         true => bars(&found.rows, &lines, app.ui.wrap_cols()),
@@ -303,6 +308,21 @@ fn head(row: &CostRow, by: CostBy, names: &SessionNames) -> Line {
         CostBy::Day | CostBy::Week | CostBy::Month if name.is_empty() => "(no time)".into(),
         _ if name.is_empty() => NOBODY.into(),
         _ => Label::Text.quote(name),
+    }
+}
+
+/// Cuts what rows are called so that their numbers have room.
+fn cut_heads(cells: &mut [Vec<Line>], width: usize) {
+    let widest = |column: usize| {
+        let cells = cells.iter().filter_map(|row| row.get(column));
+        cells.map(Line::width_cols).max().unwrap_or(0)
+    };
+    let taken: usize = (1..6).map(|column| widest(column) + 2).sum();
+    let room = width.saturating_sub(taken).max(HEAD_COLS);
+    for head in cells.iter_mut().filter_map(|row| row.first_mut()) {
+        if head.width_cols() > room {
+            *head = columns::cut_inside(&head.text(), room).into();
+        }
     }
 }
 
