@@ -21,8 +21,8 @@ use crate::cli::{App, Failure, Result, Typed};
 /// recorder is killed, for one minute more.
 ///
 /// The format is recognised from the first records: JSON Lines or server-sent events. Outside a
-/// repository, one is made here. Each message is an operation of its own: tract undo takes back the
-/// last one.
+/// repository, one is made here. Messages that arrive together are one operation: tract undo takes back
+/// the last one. A reply whose stream gives no times counts for the time at which it was recorded.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
