@@ -290,11 +290,15 @@ fn edits(answer: &StatsAnswer, app: &mut App) -> Result<()> {
             "failed" => Label::Error,
             _ => Label::Text,
         };
+        let mut path = label.quote(&end_of(&edit.path, width.map(|_| EDITED_COLS)));
+        if edit.outcome != "done" {
+            path += label.of(format!("  {}", edit.outcome));
+        }
         vec![
             Label::Hash.of(&edit.commit[..7]),
             Label::Time.of(calendar.listed(edit.time_ms.map(Millis))),
             changed(edit.lines_added, edit.lines_removed),
-            label.quote(&end_of(&edit.path, width.map(|_| EDITED_COLS))),
+            path,
             Label::Dim.quote(edit.prompt_preview.as_deref().unwrap_or_default()),
         ]
     });
