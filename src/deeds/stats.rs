@@ -91,7 +91,8 @@ pub struct StatsAnswer {
     /// With `since` or `until`: how many replies have no time, as those of an imported stream, and are left out.
     #[serde(skip_serializing_if = "is_zero")]
     pub untimed_replies: usize,
-    /// How many replies have no tokens in the sums, for no provider counted them one by one.
+    /// How many replies have no tokens of their own in the sums: no provider counted them one by one, or what they are copies of
+    /// is not on these paths.
     #[serde(skip_serializing_if = "is_zero")]
     pub uncounted_replies: usize,
     /// The directory of which it is alone, where each has a HEAD of its own.

@@ -2607,7 +2607,8 @@ class StatsAnswer(_StatsAnswer, total=False):
     untimed_replies: int
     """With `since` or `until`: how many replies have no time, as those of an imported stream, and are left out."""
     uncounted_replies: int
-    """How many replies have no tokens in the sums, for no provider counted them one by one."""
+    """How many replies have no tokens of their own in the sums: no provider counted them one by one, or what they are copies of
+    is not on these paths."""
     directory: Optional[str]
     """The directory of which it is alone, where each has a HEAD of its own."""
 

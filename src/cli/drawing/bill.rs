@@ -141,7 +141,7 @@ pub fn uncounted(answer: &StatsAnswer) -> Vec<String> {
     let uncounted = answer.uncounted_replies as u64;
     let uncounted = (uncounted > 0).then(|| {
         let replies = plural(uncounted, "reply");
-        format!("without the tokens of {replies}: no provider counted them one by one")
+        format!("{replies} without tokens of their own in these sums")
     });
     let notes = short.into_iter().chain(agents).chain(untimed);
     notes.chain(uncounted).collect()

@@ -94,7 +94,7 @@ impl Tally {
         }
     }
 
-    /// How many replies no provider counted.
+    /// How many replies have no tokens of their own here.
     pub(super) const fn uncounted(&self) -> usize {
         self.total.row.replies.saturating_sub(self.counted)
     }

@@ -1290,7 +1290,10 @@ fn requests_that_no_reply_shows_are_said_to_be_of_no_day() {
         "{told}"
     );
     let told = sandbox.tract(&["stats"]);
-    assert!(told.contains("note: without the tokens of "), "{told}");
+    assert!(
+        told.contains(" without tokens of their own in these sums"),
+        "{told}"
+    );
     // Of all times nothing is left out.
     let told = sandbox.ok(&["cost"]);
     assert!(!told.contains("without requests"), "{told}");
