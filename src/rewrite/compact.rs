@@ -59,6 +59,8 @@ pub struct Compaction {
     pub replaced: TokenCount,
     /// The tokens of the summary; zero in a dry run that had none.
     pub summary: TokenCount,
+    /// How many messages of a range stay, see [`Repo::staying`].
+    pub staying: usize,
 }
 
 impl Compaction {
@@ -148,6 +150,7 @@ impl Repo {
         let needs = Needs::hidden_too();
         let scene = self.scene(call.on, options.encoding, &needs)?;
         let places = compact::replaced(&scene.input, span)?;
+        let staying = compact::staying(&scene.input, span)?;
         let stretch = |at: &usize| {
             let entry = &scene.input.order[*at];
             let last = entry.run.map_or(entry.entry.id, |run| run.last);
@@ -197,6 +200,7 @@ impl Repo {
             surgery,
             replaced: counts.into_iter().sum(),
             summary,
+            staying,
         })
     }
 }

@@ -222,8 +222,7 @@ impl Method for CompactParams {
         let (line, options) = (self.line(), at.surgery(self.dry_run, self.limit)?);
         let call = at.call(&line);
         let summary = self.message.as_deref().map(str::trim);
-        let staying = self.staying(at.repo, &at.on)?;
-        let changed = |surgery: &Surgery| Changed {
+        let changed = |surgery: &Surgery, staying| Changed {
             staying,
             ..Changed::of(surgery)
         };
@@ -232,13 +231,14 @@ impl Method for CompactParams {
                 extent: self.span(at.repo, &at.on)?,
                 summary: summary.filter(|text| !text.is_empty()),
             };
-            return Ok(changed(&at.repo.carry_out(call, &plan, &options)?));
+            let staying = self.staying(at.repo, &at.on)?;
+            return Ok(changed(&at.repo.carry_out(call, &plan, &options)?, staying));
         }
         let Some(summary) = summary else {
             return Err(ApiError::params("a summary is needed: 'message'"));
         };
         let done = self.carry_out(at.repo, call, summary, &options)?;
-        Ok(changed(&done.surgery))
+        Ok(changed(&done.surgery, done.staying))
     }
 }
 

@@ -83,8 +83,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     }
     let call = app.call(&on, &what);
     let summary = deed.message.as_deref().map(str::trim);
-    let staying = deed.staying(&repo, &on)? as u64;
     if deed.dry_run {
+        let staying = deed.staying(&repo, &on)?;
         let plan = Compact {
             extent: deed.span(&repo, &on)?,
             summary: summary.filter(|text| !text.is_empty()),
@@ -115,16 +115,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         }
     };
     summariser::tell(&on, &done, app);
-    tell_staying(staying, app);
+    tell_staying(done.0.staying, app);
     Ok(())
 }
 
 /// Says what of a range stays.
-fn tell_staying(count: u64, app: &mut App) {
+fn tell_staying(count: usize, app: &mut App) {
     if count > 0 {
-        let messages = plural(count, "message");
+        let messages = plural(count as u64, "message");
         app.ui.notice(format!(
-            "not replaced: {messages} of the range, pinned or with the other half of a call outside"
+            "not replaced: {messages} of the range; a pin or the rest of a call outside it keeps them"
         ));
     }
 }
