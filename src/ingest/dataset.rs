@@ -155,7 +155,7 @@ pub fn dataset(
         }
         for one in group {
             let talk = Talk::read(repo, one, &options.prices)?;
-            writing.report.hidden += repo.context(&one.tip)?.hidden_entries();
+            writing.report.hidden += talk.hidden;
             for (range, number) in talk.ranges(options.rows) {
                 talk.row(range, number, &mut writing)?;
             }
@@ -174,6 +174,8 @@ fn pairs(repo: &Repo, runs: &[ChosenTalk], writing: &mut Writing<'_>) -> Result<
         let talks = talks.iter();
         talks.filter(move |talk| talk.outcome.as_deref() == Some(word))
     };
+    let in_rows = judged("good").chain(judged("bad"));
+    writing.report.hidden += in_rows.map(|talk| talk.hidden).sum::<u64>();
     let mut number = 0;
     for good in judged("good") {
         for bad in judged("bad") {
@@ -205,6 +207,8 @@ fn pairs(repo: &Repo, runs: &[ChosenTalk], writing: &mut Writing<'_>) -> Result<
 struct Talk<'c> {
     chosen: &'c ChosenTalk,
     messages: Vec<Outgoing>,
+    /// How many more of its messages are hidden.
+    hidden: u64,
     /// What a judge said of it.
     outcome: Option<String>,
 }
@@ -226,8 +230,10 @@ impl<'c> Talk<'c> {
     fn read(repo: &Repo, chosen: &'c ChosenTalk, prices: &Prices) -> Result<Self> {
         let verdict = repo.verdict_at(&chosen.tip)?;
         let word = verdict.and_then(|said| Some(said.split(':').next()?.to_owned()));
+        let (context, messages) = priced_at(repo, &chosen.tip, prices)?;
         Ok(Self {
-            messages: priced_at(repo, &chosen.tip, prices)?,
+            messages,
+            hidden: context.hidden_entries(),
             outcome: word,
             chosen,
         })

@@ -100,19 +100,19 @@ pub(super) fn outgoing(
     Ok(outgoing)
 }
 
-/// The visible messages at a commit, with what their replies cost.
+/// The context at a commit, and its visible messages with what their replies cost.
 pub(super) fn priced_at(
     repo: &Repo,
     commit: &CommitHash,
     prices: &Prices,
-) -> Result<Vec<Outgoing>> {
+) -> Result<(Context, Vec<Outgoing>)> {
     let view = repo.store.read()?;
     let context = load::context(&*view, commit)?;
     let path = view.ancestors(commit, None, usize::MAX)?;
     let plain = Format::named("openai")?;
     let mut messages = outgoing(&*view, &context, &path, plain, Kept::In(None))?;
     priced(&*view, &context, &mut messages, prices)?;
-    Ok(messages)
+    Ok((context, messages))
 }
 
 /// Says what the replies among all messages of a context cost.

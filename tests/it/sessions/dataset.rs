@@ -127,7 +127,8 @@ fn rows_that_say_the_same_are_one_and_secrets_are_out() {
 
 #[test]
 fn runs_of_one_context_with_other_verdicts_are_pairs() {
-    let sandbox = Sandbox::with_messages(&[("user", "Name a river.")]);
+    let sandbox = Sandbox::with_messages(&[("user", "Hello."), ("user", "Name a river.")]);
+    sandbox.ok(&["drop", ":1", "--force"]);
     let answers = ["The Elbe.", "A cat.", "The Rhine."];
     let script = "n=$(cat n 2>/dev/null || echo 0); n=$((n + 1)); echo $n > n; case $n in 1) echo 'The Elbe.';; 2) echo 'A cat.';; *) echo 'The Rhine.';; esac";
     sandbox.write("answer.sh", script);
@@ -159,6 +160,8 @@ fn runs_of_one_context_with_other_verdicts_are_pairs() {
         assert_eq!(said("rejected"), answers[1]);
         assert!([answers[0], answers[2]].contains(&&*said("chosen")));
     }
+    let told = sandbox.tract(&["dataset", "--rows", "pair"]);
+    assert!(told.contains("not in the rows: 3 hidden"), "{told}");
     let session = rows(&sandbox.ok(&["dataset", "run/rivers/1", "run/rivers/2"]));
     let outcomes: Vec<&Value> = session.iter().map(|row| &row["outcome"]).collect();
     assert_eq!(outcomes, ["good", "bad"]);
