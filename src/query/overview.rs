@@ -10,6 +10,7 @@ use crate::hash::CommitHash;
 use crate::model::{Encoding, RefName, TokenCount};
 use crate::repo::about::About;
 use crate::repo::counts::Counts;
+use crate::repo::path::SessionEnds;
 use crate::repo::repository::Repo;
 use crate::repo::{load, path, pictures, served, totals};
 
@@ -109,7 +110,7 @@ impl Repo {
         let parent = if of.name.is_branch() {
             path::session_of(&*view, &of.tip)?
         } else {
-            path::predecessor(&*view, &of.tip, &of.name)?
+            path::predecessor(&*view, (&of.name, &of.tip), &SessionEnds::default())?
         };
         let known = |encoding| totals::at_commit(&*view, &of.tip, &Counts::default(), encoding);
         let mut total = known(encoding)?;

@@ -422,7 +422,7 @@ impl BranchPages<'_> {
         }
         let untitled = rows.iter_mut().filter(|row| row.title.is_none());
         first_prompts(&*view, untitled.collect())?;
-        tell_apart(&*view, &mut rows)?;
+        tell_apart(&*view, &mut rows, &self.ends)?;
         drop(view);
         for (encoding, totals) in new_totals {
             totals::keep(&*repo.store, purge, encoding, totals.into_iter());
@@ -432,21 +432,21 @@ impl BranchPages<'_> {
 }
 
 /// Says of those that are called alike whose copies they are.
-fn tell_apart(view: &dyn View, rows: &mut [BranchRow]) -> Result<()> {
+fn tell_apart(view: &dyn View, rows: &mut [BranchRow], ends: &SessionEnds) -> Result<()> {
     let mut called: HashMap<String, u64> = HashMap::new();
-    let mut ends: HashMap<CommitHash, u64> = HashMap::new();
+    let mut at: HashMap<CommitHash, u64> = HashMap::new();
     for row in rows.iter() {
         *called.entry(row.called().to_owned()).or_default() += 1;
-        *ends.entry(row.tip).or_default() += 1;
+        *at.entry(row.tip).or_default() += 1;
     }
     // Where several end together, each is of the session that it follows.
     let mut following: HashMap<RefName, RefName> = HashMap::new();
-    if ends.values().any(|count| *count > 1) {
+    if at.values().any(|count| *count > 1) {
         let followers = view.followers()?.into_iter();
         following.extend(followers.map(|(session, branch)| (branch, session)));
     }
     for row in rows {
-        if ends[&row.tip] > 1
+        if at[&row.tip] > 1
             && row.session.is_some()
             && let Some(own) = following.get(&row.name)
         {
@@ -461,7 +461,7 @@ fn tell_apart(view: &dyn View, rows: &mut [BranchRow]) -> Result<()> {
         let Some(tip) = load::tip(view, session)? else {
             continue;
         };
-        if let Some((original, _)) = path::predecessor(view, &tip, session)? {
+        if let Some((original, _)) = path::predecessor(view, (session, &tip), ends)? {
             row.copy_of = Some(CopyOf {
                 is_resumed: is_written(view, session)?,
                 session: original,

@@ -243,15 +243,15 @@ fn in_order(
 /// before its own.
 pub(crate) fn predecessor(
     view: &dyn View,
-    tip: &CommitHash,
-    session: &RefName,
+    (session, tip): (&RefName, &CommitHash),
+    ends: &SessionEnds,
 ) -> Result<Option<(RefName, SessionRow)>> {
     if is_whole(view, tip, session)? {
         return Ok(None);
     }
     let copies = Copies::of(view);
     let other = |commit: &CommitHash| -> Result<Option<RefName>> {
-        let mut others = sessions_of(view, commit)?;
+        let (mut others, _) = sessions_found(view, commit, ends)?;
         others.retain(|name| name != session);
         copies.sort(&mut others)?;
         match others.into_iter().next() {
@@ -338,10 +338,10 @@ pub(crate) fn recorded(view: &dyn View, row: &CommitRow) -> Result<CommitHash> {
     Ok(all[at.unwrap_or(all.len() - 1)])
 }
 
-/// A session with what is known of it.
 /// What stands among what a session's file lacks where neither it nor anything of it is kept here.
 pub(crate) const NO_FILE: &str = "records that are no messages (the session file is not here)";
 
+/// A session with what is known of it.
 fn with_row(view: &dyn View, name: RefName, has_file: bool) -> Result<(RefName, SessionRow)> {
     let mut row = view.session(&name)?.unwrap_or_default();
     if !has_file {

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{EntryId, HideKind, Operation, Priority, RefName, Role};
 use crate::repo::outline::{Fates, Outline};
+use crate::repo::path::SessionEnds;
 use crate::repo::{load, path};
 use crate::store::{SessionRow, Tips, View};
 
@@ -58,7 +59,7 @@ impl Origin {
             return Ok(Self::default());
         };
         let directory = ran_in(&name, &row, |above| view.session(above))?;
-        let before = path::predecessor(view, tip, &name)?;
+        let before = path::predecessor(view, (&name, tip), &SessionEnds::default())?;
         Ok(Self {
             name: Some(name),
             title: row.title,
