@@ -19,6 +19,7 @@ use crate::model::{
 use crate::query::file_edits::{CalledEdit, EditOutcome, EditsOfCall};
 use crate::repo::copies::{Copies, as_kept};
 use crate::repo::kept::{message_in, request_of};
+use crate::repo::load::UsageDetails;
 use crate::repo::starters::Starters;
 use crate::repo::{Repo, kept, load, path, prompts};
 use crate::store::{ListedCommit, View};
@@ -112,6 +113,7 @@ impl Repo {
         let view = &*view;
         let mut seen = Seen::default();
         let copies = Copies::of(view);
+        let details = UsageDetails::of(view);
         let mut starters = Starters::of(view)?;
         if let Some(tip) = tip {
             let session = path::session_of(view, tip)?;
@@ -123,7 +125,13 @@ impl Repo {
             starters.read(session.iter(), (view, &copies))?;
             each_of(view, vec![(session, *tip)], &directories, &mut |path| {
                 let whose = Whose::of(&path, &starters);
-                told(view, (&path, &whose), edits_of, (&mut seen, &copies), visit)
+                told(
+                    view,
+                    (&path, &whose),
+                    edits_of,
+                    (&mut seen, &copies, &details),
+                    visit,
+                )
             })?;
             return seen.tell_copies(visit);
         }
@@ -150,7 +158,13 @@ impl Repo {
             &directories,
             &mut |path| {
                 let whose = Whose::of(&path, &starters);
-                told(view, (&path, &whose), edits_of, (&mut seen, &copies), visit)
+                told(
+                    view,
+                    (&path, &whose),
+                    edits_of,
+                    (&mut seen, &copies, &details),
+                    visit,
+                )
             },
         )?;
         seen.tell_copies(visit)
@@ -205,8 +219,6 @@ struct Seen {
     commits: HashSet<CommitHash>,
     /// The messages of sessions that are here in two forms, by ids of replies and hashes of others.
     forms: HashSet<(RefName, String)>,
-    /// When replies were recorded of which no client says when they came; none until that is asked.
-    recorded: Option<HashMap<CommitHash, Millis>>,
     /// What commands copied, each with its originals and what it says.
     copied: Vec<(Vec<CommitHash>, ContentHash, ActivityRow)>,
 }
@@ -299,34 +311,6 @@ impl Seen {
         })
     }
 
-    /// When the messages of a path were recorded, where their stream gives no times: of a reply it is known; what stands before
-    /// one came in with it, and what is behind the last with that. Empty where all have times, or nothing is known.
-    fn recorded(
-        &mut self,
-        view: &dyn View,
-        listed: &[ListedCommit],
-    ) -> Result<Vec<Option<Millis>>> {
-        if listed.iter().all(|one| one.row.commit.time.is_some()) {
-            return Ok(Vec::new());
-        }
-        let known = match &self.recorded {
-            Some(known) => known,
-            None => {
-                let details = view.all_usage_details()?.into_iter();
-                let known = details.filter_map(|(commit, detail)| Some((commit, detail.recorded?)));
-                self.recorded.insert(known.collect())
-            }
-        };
-        let at = |one: &ListedCommit| known.get(&one.row.hash).copied();
-        let mut recorded: Vec<Option<Millis>> = listed.iter().map(at).collect();
-        let mut next = recorded.iter().rev().find_map(|it| *it);
-        for time in recorded.iter_mut().rev() {
-            next = time.or(next);
-            *time = next;
-        }
-        Ok(recorded)
-    }
-
     /// Notes that a session said a message. False where it was said before at that moment.
     fn is_new(&mut self, session: Option<&RefName>, one: &ListedCommit) -> bool {
         self.texts.extend(one.said.as_ref().map(|said| said.hash));
@@ -375,12 +359,29 @@ fn moment(one: &ListedCommit) -> Option<(Millis, bool)> {
     Some((one.row.commit.time?, said.role == Role::Assistant))
 }
 
+/// When the messages of a path were recorded, where their stream gives no times: of a reply it is known; what stands before
+/// one came in with it, and what is behind the last with that. Empty where all have times, or nothing is known.
+fn recorded(details: &UsageDetails<'_>, listed: &[ListedCommit]) -> Result<Vec<Option<Millis>>> {
+    if listed.iter().all(|one| one.row.commit.time.is_some()) {
+        return Ok(Vec::new());
+    }
+    let known = details.all()?;
+    let at = |one: &ListedCommit| known.get(&one.row.hash)?.recorded;
+    let mut recorded: Vec<Option<Millis>> = listed.iter().map(at).collect();
+    let mut next = recorded.iter().rev().find_map(|it| *it);
+    for time in recorded.iter_mut().rev() {
+        next = time.or(next);
+        *time = next;
+    }
+    Ok(recorded)
+}
+
 /// Tells the new messages of a path.
 fn told(
     view: &dyn View,
     (path, whose): (&NewPath<'_>, &Whose),
     edits_of: EditsOfCall<'_>,
-    (seen, copies): (&mut Seen, &Copies<'_>),
+    (seen, copies, details): (&mut Seen, &Copies<'_>, &UsageDetails<'_>),
     visit: &mut dyn FnMut(ActivityRow) -> Result<()>,
 ) -> Result<()> {
     let new = &path.rows[path.known..];
@@ -399,7 +400,7 @@ fn told(
         Some(session) => seen.copied(session, &listed, copies)?,
         None => Copied::default(),
     };
-    let recorded = seen.recorded(view, &listed)?;
+    let recorded = recorded(details, &listed)?;
     let twice = path.session.map(|it| copies.in_two_forms(it)).transpose()?;
     let twice = twice.flatten();
     let mut last_time = before.and_then(|row| row.commit.time);
