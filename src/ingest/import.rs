@@ -54,8 +54,8 @@ pub struct ImportRequest<'a> {
     pub moves_head: bool,
     /// Whether it comes in beside another session, to which it belongs: its branch is not the first.
     pub is_aside: bool,
-    /// Whether it comes in while it is said. What has no time of its own then has that of the operation, to whoever asks
-    /// when it was said.
+    /// Whether it comes in while it is said. Replies that a provider counted and that have no time then came at the time of the
+    /// operation.
     pub is_live: bool,
     /// The time of the operation.
     pub now: Millis,

@@ -3,6 +3,7 @@
 mod arrived;
 mod deferred;
 mod own;
+mod untimed;
 
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
@@ -12,6 +13,7 @@ pub(super) use self::arrived::Arrived;
 use self::deferred::Deferred;
 pub(super) use self::own::refs_of;
 use self::own::{Beside, Own};
+use self::untimed::Untimed;
 use super::ahead::{Ready, Worked, Working};
 use crate::error::{Error, Result};
 use crate::formats::{
@@ -53,6 +55,8 @@ pub(super) struct Session<'a> {
     pub(super) found: Found,
     /// When it is said, where it comes in meanwhile.
     pub(super) recorded: Option<Millis>,
+    /// What has no time of its own.
+    untimed: Untimed,
     /// A measure of the work done since someone took it.
     pub(super) work: usize,
 }
@@ -195,6 +199,7 @@ impl<'a> Session<'a> {
                 ..Found::default()
             },
             recorded: None,
+            untimed: Untimed::default(),
             work: 0,
         })
     }
@@ -575,6 +580,8 @@ impl<'a> Session<'a> {
             tx.put_usage(&commit, usage)?;
             tx.put_usage_detail(&commit, &detail)?;
         }
+        self.untimed
+            .note(tx, (commit, made.parent.as_ref()), made.time)?;
         let end = |span: &Span| span.offset.saturating_add(span.len);
         let reach = step.records.iter().map(end).max();
         if !step.records.is_empty() {

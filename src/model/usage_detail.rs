@@ -32,7 +32,7 @@ pub struct UsageDetail {
     /// Numbers that are no counts, such as amounts of money, as they came. Hostile until escaped.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub amounts: BTreeMap<String, String>,
-    /// When the reply was recorded, where it came in a stream that gives no times.
+    /// When the reply came, where its stream does not say so: by the times around it, or when it was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Millis>,
 }

@@ -1611,7 +1611,7 @@ class MoneyBudget(_MoneyBudget, total=False):
     """How many were counted for less output than they say: the sum is at least this."""
     untimed: int
     """How many replies have no time: what they cost may be of this day or month, and is not in the sum. A stream
-    names none; one that is recorded has the time of that."""
+    may name none; one that is recorded has the time of that."""
     untimed_dollars: float
     """What those cost, in US dollars."""
 

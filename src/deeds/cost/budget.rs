@@ -41,7 +41,7 @@ pub struct MoneyBudget {
     #[serde(skip_serializing_if = "is_zero")]
     pub short_outputs: u64,
     /// How many replies have no time: what they cost may be of this day or month, and is not in the sum. A stream
-    /// names none; one that is recorded has the time of that.
+    /// may name none; one that is recorded has the time of that.
     #[serde(skip_serializing_if = "is_zero")]
     pub untimed: u64,
     /// What those cost, in US dollars.

@@ -1342,6 +1342,64 @@ fn what_is_recorded_counts_for_the_time_of_that() {
     assert_ne!(counted(&sandbox, "1d"), whole);
 }
 
+/// The results of tools have times in a stream, and replies have none: they came at the times around them.
+#[test]
+fn what_a_stream_gives_no_time_came_when_what_is_around_it_did() {
+    let session = "5e551011-0000-4000-8000-0000000000ab";
+    let reply = |number: u32| {
+        let call = json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": "Bash",
+            "input": {"command": "make"}});
+        json!({"type": "assistant", "session_id": session, "parent_tool_use_id": null,
+            "message": {"id": format!("msg_{number}"), "role": "assistant", "model": "claude-opus-4-8",
+                "content": [call], "usage": {"input_tokens": 100, "output_tokens": 10}}})
+    };
+    let result = |number: u32, day: u32| {
+        let result = json!({"type": "tool_result", "tool_use_id": format!("toolu_{number}"), "content": "made"});
+        json!({"type": "user", "session_id": session, "parent_tool_use_id": null,
+            "timestamp": format!("2025-12-{day:02}T10:00:00.000Z"),
+            "message": {"role": "user", "content": [result]}})
+    };
+    let init = json!({"type": "system", "subtype": "init", "cwd": "/mill", "session_id": session});
+    let records = [
+        init,
+        reply(1),
+        result(1, 3),
+        reply(2),
+        result(2, 5),
+        reply(3),
+    ];
+    let lines: Vec<String> = records.iter().map(|it| format!("{it}\n")).collect();
+    let days = |sandbox: &Sandbox| -> Vec<String> {
+        let told = sandbox.ok(&["api", "cost", r#"{"by":"day"}"#]);
+        let told: serde_json::Value = serde_json::from_str(told.trim()).expect("JSON");
+        let rows = told["rows"].as_array().expect("rows").iter();
+        rows.map(|row| format!("{} {}", row["name"].as_str().unwrap_or("?"), row["replies"]))
+            .collect()
+    };
+    // Whole, and in two pieces, of which the first ends in a reply that is not answered yet.
+    for first in [lines.len(), 2, 4] {
+        let sandbox = Sandbox::new();
+        for end in [first, lines.len()] {
+            sandbox.write("stream.jsonl", lines[..end].concat());
+            sandbox.ok(&["import", "stream.jsonl"]);
+        }
+        let told = days(&sandbox);
+        assert_eq!(told, ["2025-12-03 2", "2025-12-05 1"], "{first}");
+        // To record the same changes no day.
+        sandbox.tract_with(&["record"], lines.concat());
+        assert_eq!(days(&sandbox), told);
+        sandbox.ok(&["fsck"]);
+    }
+    // Whoever records an old stream hears its replies now; what they asked for came earlier.
+    let sandbox = Sandbox::new();
+    sandbox.tract_with(&["record"], lines.concat());
+    let recorded = ["2025-12-03 1", "2025-12-05 1", "2026-03-14 1"];
+    assert_eq!(days(&sandbox), recorded);
+    sandbox.write("stream.jsonl", lines.concat());
+    sandbox.ok(&["import", "stream.jsonl"]);
+    assert_eq!(days(&sandbox), recorded);
+}
+
 #[test]
 fn a_budget_of_a_directory_is_of_what_ran_in_it_and_a_hook_tells_it_when_asked() {
     let sandbox = Sandbox::new();
