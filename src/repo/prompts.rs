@@ -89,25 +89,32 @@ pub(crate) fn typed(view: &dyn View, said: &[(CommitHash, &ContentRow)]) -> Resu
     let rows: Vec<&ContentRow> = said.iter().map(|(_, row)| *row).collect();
     let mut typed = by_text(view, &rows)?;
     let found: Vec<usize> = (0..said.len()).filter(|at| typed[*at]).collect();
-    let commits: Vec<CommitHash> = found.iter().map(|at| said[*at].0).collect();
     let mut formats = Injected::new();
     let mut asked = Vec::new();
-    let mut unrecorded = Vec::new();
-    for (at, records) in found.into_iter().zip(view.records(&commits)?) {
-        if records.is_empty() {
-            unrecorded.push(at);
-        }
-        for (source, spans) in records {
-            if let Some(is_injected) = injected(view, source, &mut formats)? {
-                asked.push((at, source, spans, is_injected));
-                break;
+    let mut open: Vec<(usize, CommitHash)> = found.into_iter().map(|at| (at, said[at].0)).collect();
+    while !open.is_empty() {
+        let names: Vec<CommitHash> = open.iter().map(|(_, name)| *name).collect();
+        let mut unrecorded = Vec::new();
+        for (one, records) in open.into_iter().zip(view.records(&names)?) {
+            if records.is_empty() {
+                unrecorded.push(one);
+            }
+            for (source, spans) in records {
+                if let Some(is_injected) = injected(view, source, &mut formats)? {
+                    asked.push((one.0, source, spans, is_injected));
+                    break;
+                }
             }
         }
-    }
-    let told: Vec<CommitHash> = unrecorded.iter().map(|at| said[*at].0).collect();
-    let told = view.told_injected(&told)?;
-    for at in unrecorded {
-        typed[at] = !told.contains(&said[at].0);
+        let names: Vec<CommitHash> = unrecorded.iter().map(|(_, name)| *name).collect();
+        let told = view.told_injected(&names)?;
+        // What a command copied has no record, and its original may have one.
+        open = Vec::new();
+        for ((at, name), row) in unrecorded.into_iter().zip(view.commits(&names)?) {
+            typed[at] = !told.contains(&name);
+            let origin = row.and_then(|row| row.commit.origin);
+            open.extend(origin.filter(|_| typed[at]).map(|origin| (at, origin)));
+        }
     }
     let places = asked.iter().filter_map(|(_, source, spans, _)| {
         let first = spans.first()?;

@@ -136,3 +136,35 @@ fn what_erases_session_files_leaves_who_spoke() {
     assert!(kept.is_empty(), "{kept:?}");
     assert_eq!(injected(), before);
 }
+
+/// What a command copies has no record of its own.
+#[test]
+fn a_copy_of_what_a_client_says_is_no_prompt() {
+    let branch = "claude-code-5e551011";
+    let ways: [&[&[&str]]; 3] = [
+        &[&["merge", "--messages", "--allow-unrelated-histories", branch]],
+        &[&["pick", &format!("{branch}:1"), &format!("{branch}:4")]],
+        &[
+            &["checkout", "-b", "aside", &format!("{branch}~2")],
+            &["commit", "-r", "user", "-m", "By the way."],
+            &["checkout", branch],
+            &["rebase", "aside"],
+        ],
+    ];
+    for way in ways {
+        let sandbox = Sandbox::with_messages(&[("user", "Hello."), ("assistant", "Good day.")]);
+        sandbox.write("session.jsonl", session());
+        sandbox.ok(&["import", "session.jsonl"]);
+        for command in way {
+            sandbox.ok(command);
+        }
+        sandbox.ok(&["clone", ".", "../clone"]);
+        for here in [".", "../clone"] {
+            let [prompts, _, injected, ..] = &speakers(&sandbox, here)[..] else {
+                panic!("they are told");
+            };
+            assert_eq!(injected.lines().count(), 2, "{way:?} {here}: {injected}");
+            assert!(!prompts.contains("wheel"), "{way:?} {here}: {prompts}");
+        }
+    }
+}
