@@ -85,7 +85,8 @@ impl Placement {
                 Some(tip) => view.is_ancestor(old, &tip)? || same_messages(view, old, &tip)?,
                 None => false,
             };
-            if goes_on || file.grown_from(sources)?.is_some() && !has_lost(old)? {
+            let own = behind(view, old, sources)?;
+            if goes_on || file.grown_from(&own)?.is_some() && !has_lost(old)? {
                 return Ok(Self::at(name, *old, Outcome::Grown));
             }
             if let Some(source) = file.beginning_of(view, sources)? {
@@ -455,6 +456,19 @@ fn reaches(view: &dyn View, old: &CommitHash, source: u64, session: &Arrived) ->
     Ok(match (theirs, session.found.reach) {
         (Some((_, theirs)), Some(ours)) => theirs.iter().map(end).max() >= Some(ours),
         _ => true,
+    })
+}
+
+/// Those of a session's sources that its end came from: two processes that go on with one session at once each keep their own.
+/// All of them where it came from none, as where a mirror alone has its end.
+fn behind(view: &dyn View, old: &CommitHash, sources: &[SourceRow]) -> Result<Vec<SourceRow>> {
+    let records = view.records_of(old)?;
+    let is_behind = |source: &&SourceRow| records.iter().any(|(of, _)| *of == source.id);
+    let own: Vec<SourceRow> = sources.iter().filter(is_behind).cloned().collect();
+    Ok(if own.is_empty() {
+        sources.to_vec()
+    } else {
+        own
     })
 }
 

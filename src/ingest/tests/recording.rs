@@ -14,7 +14,7 @@ use crate::ingest::record::{READS_ALL, TAKEN_BYTES};
 use crate::ingest::tests::growing::kept;
 use crate::ingest::{Due, ImportReport, RecordRequest, Recorder};
 use crate::model::Millis;
-use crate::repo::Repo;
+use crate::repo::{Repo, load};
 
 /// The project's own streams.
 fn streams() -> Vec<PathBuf> {
@@ -122,6 +122,43 @@ proptest! {
         let known = sniff(&mixed.as_slice()).expect("readable");
         if known.is_some_and(|format| format.events.is_some()) {
             both_ways(&mixed, size, eager)?;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::conditions::laws(64))]
+
+    /// Two processes go on with one session at once, each with a stream of its own.
+    #[test]
+    fn of_two_recordings_of_one_session_neither_loses_what_the_other_kept(
+        counts in prop::collection::vec(1..4_usize, 2),
+        turns in prop::collection::vec(any::<bool>(), 0..60),
+    ) {
+        let repo = Repo::ephemeral().expect("a repository");
+        let second = rounds(0, 0).replace("begin", "again") + &rounds(counts[0], counts[1]);
+        let streams = [rounds(0, counts[0]), second];
+        let mut ways = streams.each_ref().map(|bytes| (recorder(&repo, bytes.as_bytes()), bytes.lines()));
+        let mut tips = Vec::new();
+        let rest = [false, true].into_iter().flat_map(|turn| std::iter::repeat_n(turn, 60));
+        for turn in turns.into_iter().chain(rest) {
+            let (recorder, lines) = &mut ways[usize::from(turn)];
+            let Some(line) = lines.next() else { continue };
+            recorder.push(format!("{line}\n").as_bytes()).expect("its line ends");
+            if recorder.due() >= Due::Idle {
+                recorder.commit(Millis(0)).expect("committed");
+            }
+            let sessions = recorder.report().into_iter().flat_map(|it| &it.sessions);
+            tips.extend(sessions.filter_map(|session| session.tip));
+        }
+        for (mut recorder, _) in ways {
+            recorder.finish(Millis(0)).expect("finished");
+        }
+        let view = repo.store.read().expect("a view");
+        let ends = load::tips(&*view, "").expect("they are read");
+        for tip in tips {
+            let is_kept = ends.iter().any(|(_, end)| view.is_ancestor(&tip, end).expect("it is read"));
+            prop_assert!(is_kept, "{tip} is on no path");
         }
     }
 }
