@@ -1,6 +1,6 @@
 //! A line of the stream as events.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::value::RawValue;
 
@@ -24,6 +24,8 @@ pub(super) struct ClaudeReader {
     /// Whether the next thing that a user says is the summary of a compaction.
     compacted: bool,
     counted: Counted,
+    /// The lines that counted something: what is kept of a session may have the stream of a process twice.
+    counting: HashSet<String>,
 }
 
 lazy! {
@@ -57,6 +59,7 @@ impl EventReader for ClaudeReader {
         let parent = string(line.parent_tool_use_id);
         let mut told = Telling::default();
         let mut message = None;
+        let uuid = string(line.uuid);
         let what = match kind.as_str() {
             "system" => self.system(&line, &mut told),
             "assistant" => {
@@ -69,8 +72,10 @@ impl EventReader for ClaudeReader {
                     && let Some(usage) = anthropic::usage_record(said.usage)
                         .filter(|it| it.usage != Usage::default())
                 {
-                    self.counted
-                        .reply(message.as_deref(), told.model.as_deref(), usage.usage);
+                    if self.is_first(uuid.as_ref()) {
+                        self.counted
+                            .reply(message.as_deref(), told.model.as_deref(), usage.usage);
+                    }
                     told.stated = self.counted.stated();
                     told.usage = Some(usage);
                 }
@@ -93,11 +98,13 @@ impl EventReader for ClaudeReader {
                 let reason = string(line.terminal_reason).unwrap_or_default();
                 let subtype = string(line.subtype).filter(|subtype| subtype != "success");
                 let failed = is_true(line.is_error) && !reason.starts_with("aborted");
-                told.usage = self.counted.result(&ResultCounts {
-                    usage: line.usage,
-                    all: line.model_usage,
-                    since: line.since,
-                });
+                if self.is_first(uuid.as_ref()) {
+                    told.usage = self.counted.result(&ResultCounts {
+                        usage: line.usage,
+                        all: line.model_usage,
+                        since: line.since,
+                    });
+                }
                 told.stated = self.counted.stated();
                 let fault = subtype
                     .filter(|_| failed)
@@ -109,7 +116,6 @@ impl EventReader for ClaudeReader {
                 Vec::new()
             }
         };
-        let uuid = string(line.uuid);
         let event = |(at, what)| Event {
             id: uuid.clone().filter(|_| at == 0),
             message: message.clone(),
@@ -124,6 +130,11 @@ impl EventReader for ClaudeReader {
 }
 
 impl ClaudeReader {
+    /// Whether a line that counts something was not read before.
+    fn is_first(&mut self, uuid: Option<&String>) -> bool {
+        uuid.is_none_or(|uuid| self.counting.insert(uuid.clone()))
+    }
+
     fn system(&mut self, line: &Line<'_>, told: &mut Telling) -> Vec<Happening> {
         let subtype = string(line.subtype).unwrap_or_default();
         if subtype == "init" {

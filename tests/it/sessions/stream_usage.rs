@@ -39,6 +39,7 @@ fn models(sums: &[(&str, [u32; 2])]) -> Value {
 /// The end of a turn: what its replies came to, and what the client says of all.
 fn result([input, output]: [u32; 2], all: Value) -> Value {
     json!({"type": "result", "subtype": "success", "num_turns": 1, "session_id": SESSION,
+        "uuid": format!("r{input}-{output}"),
         "usage": {"input_tokens": input, "output_tokens": output}, "modelUsage": all})
 }
 
@@ -139,6 +140,28 @@ fn a_part_of_a_recorded_session_changes_no_count() {
         assert_eq!(counted(), before);
     }
     sandbox.ok(&["fsck"]);
+}
+
+/// The streams of the processes of a session come in any order, and again behind each other.
+#[test]
+fn streams_of_a_session_count_once_in_whatever_order_they_come() {
+    let second = [
+        turn(),
+        reply(4, [400, 1]),
+        result([400, 15], models(&[(MODEL, [400, 15])])),
+    ];
+    let [one, two] = [lines(&first_process()), lines(&second)];
+    let counted = ["claude-stream: 4 730 27", "(other requests): 0 70 35"];
+    for order in [[&one, &two], [&two, &one]] {
+        let sandbox = Sandbox::new();
+        for stream in order {
+            sandbox.tract_with(&["record"], stream);
+        }
+        assert_eq!(rows(&sandbox), counted);
+        sandbox.tract_with(&["record"], format!("{one}{two}"));
+        assert_eq!(rows(&sandbox), counted);
+        sandbox.ok(&["fsck"]);
+    }
 }
 
 #[test]
