@@ -35,6 +35,9 @@ pub struct UsageDetail {
     /// When the reply came, where its stream does not say so: by the times around it, or when it was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Millis>,
+    /// The name of the request that it answers, where no record here says it. Hostile until escaped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
 }
 
 /// A request behind a reply that is not the one whose context the reply was given.
@@ -69,7 +72,7 @@ impl Iteration {
 impl UsageDetail {
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
-        !self.tells_counts() && self.recorded.is_none()
+        !self.tells_counts() && self.recorded.is_none() && self.request.is_none()
     }
 
     /// Whether it says anything of what was counted.
@@ -101,6 +104,7 @@ impl UsageDetail {
             self.amounts.entry(name).or_insert(amount);
         }
         self.recorded = self.recorded.or(other.recorded);
+        self.request = self.request.take().or(other.request);
     }
 
     /// As it is kept.

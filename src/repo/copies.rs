@@ -14,7 +14,7 @@ use crate::formats::registry::FORMATS;
 use crate::formats::shared::origin::{FRONT_BYTES, FirstRecords};
 use crate::hash::CommitHash;
 use crate::model::{Millis, RefName, Span};
-use crate::repo::kept::{format_of, newest_imported};
+use crate::repo::kept::{format_of, newest_imported, request_of};
 use crate::repo::load;
 use crate::store::{OriginRow, Tx, View};
 
@@ -315,6 +315,52 @@ pub(crate) fn keep_origin(tx: &dyn Tx, session: &RefName) -> Result<()> {
         tx.put_starter(session, &starter)?;
     }
     tx.put_origin(session, &origin)
+}
+
+/// The names of the requests that some of these replies answer: those of sessions that a client streams, or that are here in two
+/// forms. Of these copies are told by that, be there records or not.
+pub(crate) fn telling_requests(
+    view: &dyn View,
+    replies: &[CommitHash],
+    copies: &Copies<'_>,
+) -> Result<Vec<(CommitHash, String)>> {
+    let (mut told, mut telling) = (Vec::new(), HashMap::new());
+    for (reply, records) in replies.iter().zip(view.records(replies)?) {
+        let Some((source, _)) = records.last() else {
+            continue;
+        };
+        let tells = match telling.get(source) {
+            Some(tells) => *tells,
+            None => {
+                let session = view.source(*source)?.map(|row| row.session);
+                let tells = match session {
+                    Some(it) => as_kept(&it).is_some() || copies.in_two_forms(&it)?.is_some(),
+                    None => false,
+                };
+                telling.insert(*source, tells);
+                tells
+            }
+        };
+        if tells && let Some(request) = request_of(view, reply)? {
+            told.push((*reply, request));
+        }
+    }
+    Ok(told)
+}
+
+/// Keeps which requests these replies answered, before their records are erased.
+pub(crate) fn keep_requests(tx: &dyn Tx, commits: &[CommitHash]) -> Result<()> {
+    let counted = commits.iter().zip(tx.usage(commits)?);
+    let replies: Vec<CommitHash> = counted
+        .filter_map(|(commit, usage)| usage.map(|_| *commit))
+        .collect();
+    let mut details = tx.usage_details(&replies)?;
+    for (reply, request) in telling_requests(tx, &replies, &Copies::of(tx))? {
+        let mut detail = details.remove(&reply).unwrap_or_default();
+        detail.request = Some(request);
+        tx.put_usage_detail(&reply, &detail)?;
+    }
+    Ok(())
 }
 
 /// What the file of a session begins with, be it here or not; none where nothing is known of one, or it cannot be read any

@@ -1,6 +1,7 @@
 //! Kept session files: their bytes, as a reader of session formats takes them, and the records behind commits.
 
 use std::io;
+use std::slice;
 
 use crate::error::{Error, Result};
 use crate::formats::{Format, Input};
@@ -73,10 +74,16 @@ pub(crate) fn texts(view: &dyn View, source: u64, spans: &[Span]) -> Result<Vec<
         .collect()
 }
 
-/// The name of the request that the reply of a commit answers, where the first file that it came from says it.
+/// The name of the request that the reply of a commit answers, where the first file that it came from says it. Where that is
+/// not here, what was told of it, or of what it is a copy of.
 pub(crate) fn request_of(view: &dyn View, commit: &CommitHash) -> Result<Option<String>> {
     let Some((source, spans)) = view.records_of(commit)?.pop() else {
-        return Ok(None);
+        let told = view.usage_details(slice::from_ref(commit))?.remove(commit);
+        if let Some(request) = told.and_then(|detail| detail.request) {
+            return Ok(Some(request));
+        }
+        let origin = view.commit(commit)?.and_then(|row| row.commit.origin);
+        return origin.map_or(Ok(None), |origin| request_of(view, &origin));
     };
     let Some(name) = format_of(view, source)?.and_then(|format| format.request_of) else {
         return Ok(None);

@@ -13,7 +13,7 @@ use crate::model::{
     EntryId, HideKind, Operation, PURGED, RefName, Role, reads_as_queued, reads_as_typed,
 };
 use crate::repo::repository::Repo;
-use crate::repo::{kept, load};
+use crate::repo::{copies, kept, load};
 use crate::store::{CommitRow, ContentRow, Tx, View};
 
 /// How many commits are asked of at once.
@@ -162,8 +162,9 @@ pub(crate) fn injected_by_record(
     Ok(injected)
 }
 
-/// Keeps which messages of a session its client wrote in the user's name, before its records are erased.
-pub(crate) fn keep_injected(tx: &dyn Tx, session: &RefName) -> Result<()> {
+/// Keeps what the records of a session alone tell of its messages, before they are erased: which its client wrote in the
+/// user's name, and which requests replies answered.
+pub(crate) fn keep_told(tx: &dyn Tx, session: &RefName) -> Result<()> {
     let own = load::tip(tx, session)?.map(|tip| (session.clone(), tip));
     let below = load::tips(tx, &format!("{session}/"))?;
     let mut seen = HashSet::new();
@@ -174,6 +175,8 @@ pub(crate) fn keep_injected(tx: &dyn Tx, session: &RefName) -> Result<()> {
             for commit in injected_by_record(tx, some)? {
                 tx.put_injected(&commit)?;
             }
+            let commits: Vec<CommitHash> = some.iter().map(|row| row.hash).collect();
+            copies::keep_requests(tx, &commits)?;
         }
     }
     Ok(())

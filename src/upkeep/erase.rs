@@ -203,7 +203,7 @@ impl Repo {
         tx.unindex(&gone)?;
         for name in &erasure.sources {
             copies::keep_origin(&*tx, name)?;
-            prompts::keep_injected(&*tx, name)?;
+            prompts::keep_told(&*tx, name)?;
         }
         for file in &erasure.files {
             tx.purge_source(*file)?;

@@ -143,7 +143,7 @@ impl Repo {
                 }
             } else if is_behind || !is_used {
                 copies::keep_origin(&*tx, &source.session)?;
-                prompts::keep_injected(&*tx, &source.session)?;
+                prompts::keep_told(&*tx, &source.session)?;
                 tx.purge_source(source.id)?;
                 purged.sources += 1;
             }

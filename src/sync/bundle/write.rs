@@ -14,7 +14,7 @@ use crate::model::{
     Author, Commit, Message, Operation, RefName, Sealed, Span, StatedUsage, is_tombstone,
 };
 use crate::repo::ancestry;
-use crate::repo::copies::{self, Copies};
+use crate::repo::copies::{self, Copies, telling_requests};
 use crate::repo::kept::KeptSource;
 use crate::repo::load;
 use crate::repo::prompts;
@@ -402,16 +402,24 @@ impl Writing<'_> {
 
     /// What the provider counted.
     fn usage(&mut self, commits: &[CommitHash]) -> Result<()> {
+        let copies = Copies::of(self.view);
         for some in commits.chunks(SOME) {
+            let mut replies = Vec::new();
             for (commit, usage) in some.iter().zip(self.view.usage(some)?) {
                 if let Some(usage) = usage {
+                    replies.push(*commit);
                     let counts = usage.numbers().map(|number| number.to_string()).join(" ");
                     let commit = self.renamed(commit);
                     self.line("usage", &format!("{commit} {counts}"))?;
                 }
             }
+            // Records stay here, or come behind.
+            let requests = telling_requests(self.view, &replies, &copies)?;
+            let mut requests: HashMap<CommitHash, String> = requests.into_iter().collect();
             for commit in some {
-                if let Some(detail) = self.details.all()?.get(commit) {
+                let mut detail = self.details.all()?.get(commit).cloned().unwrap_or_default();
+                detail.request = requests.remove(commit).or(detail.request);
+                if !detail.is_empty() {
                     let detail = detail.to_text();
                     let commit = self.renamed(commit);
                     self.line("usage-detail", &format!("{commit} {detail}"))?;

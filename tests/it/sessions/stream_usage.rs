@@ -164,6 +164,76 @@ fn streams_of_a_session_count_once_in_whatever_order_they_come() {
     }
 }
 
+/// A reply without a time is known again by the request that it answers. Its record says which, and is not in a plain clone, nor
+/// there after a purge.
+#[test]
+fn a_reply_is_known_again_where_its_record_is_not() {
+    let untimed = |mut records: Vec<Value>| {
+        for record in &mut records {
+            record.as_object_mut().expect("fields").remove("timestamp");
+        }
+        lines(&records)
+    };
+    let first = untimed(first_process());
+    let second = untimed(vec![
+        turn(),
+        reply(4, [400, 1]),
+        result([400, 15], models(&[(MODEL, [400, 15])])),
+    ]);
+    let file = lines(&[
+        kept(1, [100, 10], None),
+        kept(2, [110, 12], Some(1)),
+        kept(3, [120, 18], Some(2)),
+    ]);
+    let record = |stream: &str| {
+        let stream = stream.to_owned();
+        move |sandbox: &Sandbox| drop(sandbox.tract_with(&["record"], &stream))
+    };
+    let import = |sandbox: &Sandbox| {
+        sandbox.write("file.jsonl", &file);
+        sandbox.ok(&["import", "file.jsonl"]);
+    };
+    let rebase = |sandbox: &Sandbox| {
+        sandbox.ok(&["checkout", "-b", "side", "HEAD~1"]);
+        sandbox.ok(&["commit", "-r", "user", "-m", "Another sack."]);
+        sandbox.ok(&["checkout", "main"]);
+        sandbox.ok(&["rebase", "side"]);
+    };
+    let nothing = |_: &Sandbox| {};
+    // Two ways in, and what is done behind them.
+    let ways: [[&dyn Fn(&Sandbox); 3]; 4] = [
+        [&record(&first), &import, &nothing],
+        [&import, &record(&first), &nothing],
+        [&record(&first), &nothing, &rebase],
+        [&record(&first), &record(&second), &nothing],
+    ];
+    for (number, way) in ways.into_iter().enumerate() {
+        let sandbox = Sandbox::new();
+        way.iter().for_each(|deed| deed(&sandbox));
+        let counted = rows(&sandbox);
+        let of = |here: &str| {
+            let told = sandbox.ok(&["--repo", here, "api", "cost", "{}"]);
+            let told: Value = serde_json::from_str(told.trim()).expect("JSON");
+            let stats = sandbox.ok(&["--repo", here, "api", "stats", "{}"]);
+            let stats: Value = serde_json::from_str(stats.trim()).expect("JSON");
+            (told["total"].clone(), stats["total"]["replies"].clone())
+        };
+        let total = of(".");
+        sandbox.ok(&["clone", ".", "../clone"]);
+        sandbox.ok(&["clone", "../clone", "../again"]);
+        assert_eq!(of("../clone"), total, "{number}");
+        assert_eq!(of("../again"), total, "{number}");
+        sandbox.ok(&["purge", "--match", "Sack 1.", "--force"]);
+        assert_eq!(of("."), total, "{number}");
+        // What comes once more changes nothing, whoever has it.
+        for way_in in &way[..2] {
+            way_in(&sandbox);
+            assert_eq!(rows(&sandbox), counted, "{number}");
+        }
+        sandbox.ok(&["fsck"]);
+    }
+}
+
 #[test]
 fn what_came_since_the_last_result_is_not_what_a_fork_took_over() {
     let sandbox = Sandbox::new();
