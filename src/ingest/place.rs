@@ -576,7 +576,7 @@ fn free_branch(view: &dyn View, session: &RefName, tip: CommitHash) -> Result<Re
     let names = by_branch::of_session(session)?;
     let from = match by_branch::root(session) {
         Some(root) => names_from(view, session, &root)?,
-        None => 0,
+        None => telling(view, session, &names)?,
     };
     let mut wanted = names[from..].iter().cloned();
     let mut number = 1;
@@ -600,10 +600,29 @@ fn names_from(view: &dyn View, session: &RefName, root: &RefName) -> Result<usiz
     if own.is_some() || session.above().is_some() {
         return Ok(own.unwrap_or_default());
     }
-    for (at, name) in names.iter().enumerate() {
+    for (at, name) in names.iter().enumerate().skip(telling(view, root, &names)?) {
         if load::tip(view, name)?.is_none() {
             return Ok(at);
         }
     }
     Ok(names.len() - 1)
+}
+
+/// Which of the names of a session is the first that no other session may have, be there a branch of that name here or not:
+/// after a clone or a rename there is none.
+fn telling(view: &dyn View, session: &RefName, names: &[RefName]) -> Result<usize> {
+    let Some((tool, id)) = session.as_session().filter(|_| names.len() > 1) else {
+        return Ok(0);
+    };
+    let group = id.split('-').next().unwrap_or(id);
+    let mut from = 0;
+    for (other, _) in load::tips(view, RefName::session(tool, group).as_str())? {
+        let other = by_branch::root(&other).unwrap_or(other);
+        if other != *session {
+            let theirs = by_branch::of_session(&other)?;
+            let shared = names.iter().zip(&theirs).take_while(|(a, b)| a == b);
+            from = from.max(shared.count());
+        }
+    }
+    Ok(from.min(names.len() - 1))
 }

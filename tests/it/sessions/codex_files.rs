@@ -268,14 +268,14 @@ fn a_fork_starts_at_its_parents_commit() {
     sandbox.ok(&["import", "parent.jsonl"]);
     insta::assert_snapshot!(sandbox.tract(&["import", "fork.jsonl"]), @r"
     --- stderr
-    Imported codex 01a1fe4f-5dc7: 5 messages, on codex-01a1fe4f
+    Imported codex 01a1fe4f-5dc7: 5 messages, on codex-01a1fe4f-5dc7
       records other than messages  3 records (-v lists them)
       not in the file              tool definitions
-    hint: HEAD stayed where it was; to look: tract --on codex-01a1fe4f status
+    hint: HEAD stayed where it was; to look: tract --on codex-01a1fe4f-5dc7 status
     ");
-    assert_eq!(sent(&sandbox, "codex-01a1fe4f"), FORKED);
-    insta::assert_snapshot!(sandbox.tract(&["diff", "--stat", "main", "codex-01a1fe4f"]), @r"
-    comparing main with codex-01a1fe4f
+    assert_eq!(sent(&sandbox, "codex-01a1fe4f-5dc7"), FORKED);
+    insta::assert_snapshot!(sandbox.tract(&["diff", "--stat", "main", "codex-01a1fe4f-5dc7"]), @r"
+    comparing main with codex-01a1fe4f-5dc7
 
     - :4  user       two       | -5 -----
     - :5  assistant  second    | -5 -----
@@ -284,10 +284,10 @@ fn a_fork_starts_at_its_parents_commit() {
 
     2 messages added, 2 removed, tokens: 0 (30 → 30)
     cache   first 3 of 5 messages identical (20 tokens, 67%; 150 B for openai)
-            first difference: :4 (main d27e79f, codex-01a1fe4f 052a6ca)
+            first difference: :4 (main d27e79f, codex-01a1fe4f-5dc7 052a6ca)
     ");
     let shared = sandbox.ok(&["log", "main", "--format", "%H"]);
-    let of_fork = sandbox.ok(&["log", "codex-01a1fe4f", "--format", "%H"]);
+    let of_fork = sandbox.ok(&["log", "codex-01a1fe4f-5dc7", "--format", "%H"]);
     let shared: Vec<&str> = shared.lines().collect();
     let of_fork: Vec<&str> = of_fork.lines().collect();
     assert_eq!(shared[2..], of_fork[2..]);
@@ -395,22 +395,22 @@ fn a_fork_from_beyond_its_parents_end_says_what_is_missing() {
     sandbox.ok(&["import", "parent.jsonl"]);
     insta::assert_snapshot!(sandbox.tract(&["import", "fork.jsonl"]), @r"
     --- stderr
-    Imported codex 01a1fe4f-5dc7: 5 messages, on codex-01a1fe4f
+    Imported codex 01a1fe4f-5dc7: 5 messages, on codex-01a1fe4f-5dc7
       records other than messages  3 records (-v lists them)
       not in the file              records 6 to 10 of session 01a1fe4f-33f9-7941-9c3c-4fe4330026ba, which is here only so far, tool definitions
     hint: where the file of session 01a1fe4f-33f9-7941-9c3c-4fe4330026ba has grown, import it, then this one again
-    hint: HEAD stayed where it was; to look: tract --on codex-01a1fe4f status
+    hint: HEAD stayed where it was; to look: tract --on codex-01a1fe4f-5dc7 status
     ");
-    assert_eq!(sent(&sandbox, "codex-01a1fe4f"), FORKED);
+    assert_eq!(sent(&sandbox, "codex-01a1fe4f-5dc7"), FORKED);
     // The parent's file was a copy, taken too early.
     sandbox.write("parent.jsonl", whole.text());
     sandbox.ok(&["import", "parent.jsonl"]);
     insta::assert_snapshot!(sandbox.tract(&["import", "fork.jsonl"]), @r"
     --- stderr
-    Updated codex 01a1fe4f-5dc7: 2 new commits, now 7 messages, on codex-01a1fe4f
+    Updated codex 01a1fe4f-5dc7: 2 new commits, now 7 messages, on codex-01a1fe4f-5dc7
       records other than messages  3 records (-v lists them)
       not in the file              tool definitions
-    hint: HEAD stayed where it was; to look: tract --on codex-01a1fe4f status
+    hint: HEAD stayed where it was; to look: tract --on codex-01a1fe4f-5dc7 status
     ");
     let all = [
         "Be brief.",
@@ -421,7 +421,7 @@ fn a_fork_from_beyond_its_parents_end_says_what_is_missing() {
         "else",
         "otherwise",
     ];
-    assert_eq!(sent(&sandbox, "codex-01a1fe4f"), all);
+    assert_eq!(sent(&sandbox, "codex-01a1fe4f-5dc7"), all);
 }
 
 #[test]
@@ -640,4 +640,37 @@ fn sub_agents_come_in_with_their_parent_below_its_branch() {
       main/agent-01a1fe4f-b943-7ec0-94c0-c69316822e36  9ff058d  2026-01-02 03:00:04  20 tokens  codex  count
       main/agent-01a1fe52-dec3-7ea3-a5bd-62ced9d54c8b  9ff058d  2026-01-02 03:00:04  20 tokens  codex  count
     ");
+}
+
+/// Sessions of one minute begin alike. Where one is, its branch may not be: on a clone's side, or under another name.
+#[test]
+fn a_session_takes_no_branch_that_is_called_like_another() {
+    let sandbox = Sandbox::with_messages(&[("user", "Hello.")]);
+    let [one, other] = [PARENT, FORK].map(|id| Rollout::new(id).turn(id, "first"));
+    for session in [&one, &other] {
+        sandbox.write(&session.name(1), session.text());
+        sandbox.ok(&["import", &session.name(1)]);
+    }
+    let branches = |here: &str| -> Vec<String> {
+        let told = sandbox.ok(&["--repo", here, "branch"]);
+        let names = told.lines().filter_map(|line| line[2..].split(' ').next());
+        names.map(str::to_owned).collect()
+    };
+    let [short, more] = ["codex-01a1fe4f", "codex-01a1fe4f-5dc7"].map(str::to_owned);
+    let named = branches(".");
+    assert!(named.contains(&short), "{named:?}");
+    assert!(named.contains(&more), "{named:?}");
+    sandbox.ok(&["clone", ".", "../clone"]);
+    let grown = other.turn("more", "second");
+    sandbox.write(&grown.name(1), grown.text());
+    sandbox.ok(&["--repo", "../clone", "import", &grown.name(1)]);
+    let cloned = branches("../clone");
+    assert!(cloned.contains(&more), "{cloned:?}");
+    sandbox.ok(&["branch", "-m", "codex-01a1fe4f", "mine"]);
+    let third = Rollout::new("01a1fe4f-7777-7792-ac9d-9868cb0e7a01").turn("three", "third");
+    sandbox.write(&third.name(1), third.text());
+    sandbox.ok(&["import", &third.name(1)]);
+    let named = branches(".");
+    assert!(named.contains(&short.replace("4f", "4f-7777")), "{named:?}");
+    assert!(!named.contains(&short), "{named:?}");
 }
