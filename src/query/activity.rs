@@ -466,11 +466,7 @@ fn told(
                 counts_with: whose.counts_with.clone(),
                 is_agents: whose.is_agents,
                 directory: path.directory.cloned(),
-                time: time.or(recorded
-                    .get(at)
-                    .copied()
-                    .flatten()
-                    .filter(|_| originals.is_empty())),
+                time: time.or(recorded.get(at).copied().flatten()),
                 role: said.role,
                 is_reply: said.role == Role::Assistant && !is_result && said.preview != NO_REPLY,
                 is_prompt: is_prompt && !whose.is_agents,

@@ -1236,8 +1236,12 @@ fn a_budget_of_money_stands_in_the_status_and_ends_a_check_with_1() {
 fn what_a_budget_cannot_place_in_a_day_is_said() {
     let sandbox = Sandbox::new();
     let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    let stream = std::fs::read(data.join("claude-stream/partial.jsonl")).expect("a fixture");
-    sandbox.write("stream.jsonl", stream);
+    let stream = data.join("claude-stream/partial.jsonl");
+    let stream = std::fs::read_to_string(stream).expect("a fixture");
+    sandbox.write(
+        "stream.jsonl",
+        stream.replace(r#""timestamp":"#, r#""said":"#),
+    );
     sandbox.ok(&["import", "stream.jsonl"]);
     sandbox.ok(&["config", "budget.day", "5"]);
     for command in [["cost", "--check"].as_slice(), &["status"]] {
@@ -1333,6 +1337,21 @@ fn what_is_recorded_counts_for_the_time_of_that() {
     sandbox.ok(&["redo"]);
     sandbox.ok(&["gc"]);
     assert_eq!(counted(&sandbox, "1d"), whole);
+    // A rebase copies what came behind the branch's new base, and that came when it was recorded.
+    sandbox.ok(&["checkout", "-b", "work", "HEAD"]);
+    sandbox.ok(&["checkout", "-b", "base", "HEAD~1"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "Another base."]);
+    sandbox.ok(&["checkout", "work"]);
+    sandbox.ok(&["rebase", "base"]);
+    for rev in ["HEAD", "main"] {
+        let told = sandbox.ok(&[
+            "api",
+            "stats",
+            &format!(r#"{{"since":"1d","revs":["{rev}"]}}"#),
+        ]);
+        assert!(told.contains(r#""replies":2"#), "{rev}: {told}");
+    }
+    sandbox.ok(&["checkout", "main"]);
     sandbox.ok(&["clone", ".", "../copy"]);
     let since = r#"{"since":"1d"}"#;
     let copied = sandbox.ok(&["--repo", "../copy", "api", "cost", since]);
