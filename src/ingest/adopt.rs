@@ -94,6 +94,7 @@ fn try_to_adopt(
         let draft = Draft {
             settings: row.commit.settings.clone(),
             note: row.commit.note.clone(),
+            origin: Some(row.hash),
             ..Draft::new(operation, Vec::new())
         };
         let hash = onto.push(&draft, row.commit.time)?;

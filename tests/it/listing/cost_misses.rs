@@ -256,9 +256,9 @@ fn a_change_of_ones_own_is_the_reason_of_what_comes_behind_it() {
 
                                   input  cached  written  missed   cost  why
     da80626  2026-11-20 10:00:04   100k       0     100k       0
-    7b0b00d  2026-11-20 10:00:10   102k       0     102k    100k  $0.57  drop a339f03
-    b2a8c9e  2026-11-20 10:00:13   104k     42k      62k     60k  $0.34  unknown
-    2501ced  2026-11-20 10:00:16   105k    104k       1k       0
+    ab1d747  2026-11-20 10:00:10   102k       0     102k    100k  $0.57  drop a339f03
+    b4ecea2  2026-11-20 10:00:13   104k     42k      62k     60k  $0.34  unknown
+    905271f  2026-11-20 10:00:16   105k    104k       1k       0
     total                          411k    146k     265k    160k  $0.92  2 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30

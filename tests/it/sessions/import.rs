@@ -255,12 +255,21 @@ fn own_commits_stay_and_new_messages_go_after_them() {
     main has all of it already
     "#);
     insta::assert_snapshot!(sandbox.tract(&["log", "-n", "5"]), @r"
-    5e1966b  :13  2026-03-14 09:19:41  append  assistant  +22  1,091  (HEAD -> main)  Done: one line under *Unreleased*, worded for someone whose totals were wrong…
-    e96fee0  :12  2026-03-14 09:19:38  append  tool       +20  1,069  Edit /home/mara/tally/CHANGELOG.md → The file /home/mara/tally/CHANGELOG.md has been updated.
-    7822fd7  :11  2026-03-14 09:19:38  append  assistant  +75  1,049  Edit /home/mara/tally/CHANGELOG.md
-    9198872  :10  2026-03-14 09:19:35  append  user       +17    974  Nice. One line in the changelog, then we're done.
+    fff1a67  :13  2026-03-14 09:19:41  append  assistant  +22  1,091  (HEAD -> main)  Done: one line under *Unreleased*, worded for someone whose totals were wrong…
+    d88f2ac  :12  2026-03-14 09:19:38  append  tool       +20  1,069  Edit /home/mara/tally/CHANGELOG.md → The file /home/mara/tally/CHANGELOG.md has been updated.
+    45e67e6  :11  2026-03-14 09:19:38  append  assistant  +75  1,049  Edit /home/mara/tally/CHANGELOG.md
+    c8f1092  :10  2026-03-14 09:19:35  append  user       +17    974  Nice. One line in the changelog, then we're done.
     6117184   :9  2026-03-14 12:03:00  append  user        +9    957  a thought of my own
     ");
+    // The session has the originals: neither a merge nor a rebase brings them again.
+    let session = sandbox.texts("SELECT name FROM refs WHERE name LIKE 'refs/sessions/%'");
+    let whole = sandbox.ok(&["compile"]);
+    sandbox.ok(&["merge", "--messages", &session[0]]);
+    assert_eq!(sandbox.ok(&["compile"]), whole);
+    sandbox.ok(&["undo"]);
+    let told = sandbox.tract(&["rebase", &session[0]]);
+    assert!(told.contains("Put 1 commit"), "{told}");
+    assert_eq!(sandbox.ok(&["compile"]).len(), whole.len());
 }
 
 #[test]
