@@ -189,19 +189,26 @@ impl<'v> KnownReplies<'v> {
         if let Some(content) = reply.content {
             let body = (content, reply.usage, self.way(reply));
             let mut known = self.by_body.remove(&body).unwrap_or_default();
+            // Two of one session that say the same at one moment have one copy each.
+            let own = known.iter().filter(|met| is_of_one(&met.session, reply));
+            let taken: Vec<usize> = own.map(|met| self.original(met.at)).collect();
+            let mut sessions = Vec::new();
             for met in &mut known {
                 let is_same_time = met.time.is_some() && met.time == reply.time;
+                let is_other = !taken.contains(&self.original(met.at))
+                    && !(met.session.is_some() && sessions.contains(&met.session));
                 let is_one = match self.is_one_request(&met.commit, reply)? {
                     Some(is_one) => is_one,
-                    None if is_same_time => true,
+                    None if is_same_time => is_other,
                     None => match (&met.session, &reply.session) {
                         (Some(one), Some(other)) if one != other => {
-                            self.copies.are_kin(one, other)?
+                            is_other && self.copies.are_kin(one, other)?
                         }
                         _ => false,
                     },
                 };
                 if is_one {
+                    sessions.push(met.session.clone());
                     let at = self.original(met.at);
                     let first = *place.get_or_insert(at);
                     met.at = first;
@@ -309,13 +316,32 @@ impl<'v> KnownReplies<'v> {
                 met.iter()
                     .filter(move |it| it.session.as_ref() == Some(name))
             };
-            for (one, other) in of(&pair[0]).flat_map(|one| of(&pair[1]).map(move |it| (one, it))) {
-                let [first, second] = [one.at, other.at].map(|at| self.original(at));
-                let is_named = || -> Result<bool> {
-                    Ok(kept::request_of(self.view, &one.commit)?.is_some()
-                        && kept::request_of(self.view, &other.commit)?.is_some())
-                };
-                if first != second && counts(&one.usage) == counts(&other.usage) && !is_named()? {
+            // Those that are one already have each other.
+            let numbers = |name| {
+                of(name)
+                    .map(|it| self.original(it.at))
+                    .collect::<HashSet<_>>()
+            };
+            let both = pair.each_ref().map(numbers);
+            let is_open =
+                |it: &&BegunReply| !both.iter().all(|of| of.contains(&self.original(it.at)));
+            let mut open: Vec<&BegunReply> = of(&pair[1]).filter(is_open).collect();
+            let ones: Vec<&BegunReply> = of(&pair[0]).filter(is_open).collect();
+            for one in ones {
+                let mut found = None;
+                for (at, other) in open.iter().enumerate() {
+                    let is_named = || -> Result<bool> {
+                        Ok(kept::request_of(self.view, &one.commit)?.is_some()
+                            && kept::request_of(self.view, &other.commit)?.is_some())
+                    };
+                    if counts(&one.usage) == counts(&other.usage) && !is_named()? {
+                        found = Some(at);
+                        break;
+                    }
+                }
+                if let Some(at) = found {
+                    let other = open.remove(at);
+                    let [first, second] = [one.at, other.at].map(|at| self.original(at));
                     copies.extend(self.merge(first.max(second), first.min(second)));
                 }
             }
@@ -327,9 +353,12 @@ impl<'v> KnownReplies<'v> {
     /// which it tells in other words: one of each session.
     fn begun_at(&mut self, reply: &BilledReply) -> Result<Vec<usize>> {
         let then = reply.time.and_then(|time| self.by_time.get(&time)).cloned();
+        let then = then.unwrap_or_default();
+        let own = then.iter().filter(|met| is_of_one(&met.session, reply));
+        let taken: Vec<usize> = own.map(|met| self.original(met.at)).collect();
         let (mut found, mut sessions) = (Vec::new(), Vec::new());
-        for met in then.unwrap_or_default() {
-            if sessions.contains(&met.session) {
+        for met in then {
+            if sessions.contains(&met.session) || taken.contains(&self.original(met.at)) {
                 continue;
             }
             let is_one = self.is_one_request(&met.commit, reply)?;
@@ -376,6 +405,11 @@ impl<'v> KnownReplies<'v> {
     pub(crate) fn count(&self) -> usize {
         self.count
     }
+}
+
+/// Whether a reply that was met is another one of the session that has this one.
+fn is_of_one(met: &Option<RefName>, reply: &BilledReply) -> bool {
+    met.is_some() && *met == reply.session
 }
 
 /// Two sessions, in the order of their names; none where there is one.

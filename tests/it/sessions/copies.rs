@@ -880,3 +880,37 @@ fn a_copy_of_a_session_that_was_purged_stays_one() {
         assert_eq!(first(SIDE), first(PARENT), "{is_known}");
     }
 }
+
+/// Times of whole seconds are shared by several replies, and short ones have equal counts.
+#[test]
+fn replies_of_one_second_are_as_many_after_their_export_came_back() {
+    let data = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/pi/plain.jsonl");
+    let file = fs::read_to_string(data).expect("a fixture");
+    let mut lines: Vec<Value> = file
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    for line in &mut lines {
+        line["timestamp"] = json!("2026-03-02T08:00:01.000Z");
+        if line["message"].is_object() {
+            line["message"]["timestamp"] = json!(1_772_438_401_000_i64);
+        }
+    }
+    let file: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let replies = |sandbox: &Sandbox| {
+        let told = sandbox.ok(&["api", "cost", "{}"]);
+        let told: Value = serde_json::from_str(told.trim()).expect("JSON");
+        told["total"]["replies"].clone()
+    };
+    for format in ["opencode", "kilo", "ui-message", "otel", "gemini", "codex"] {
+        let sandbox = Sandbox::new();
+        sandbox.write("plain.jsonl", &file);
+        sandbox.ok(&["import", "plain.jsonl"]);
+        let before = replies(&sandbox);
+        sandbox.ok(&["export", "--format", format, "-o", "other.json"]);
+        sandbox.ok(&["import", "other.json"]);
+        assert_eq!(replies(&sandbox), before, "{format}");
+        sandbox.ok(&["import", "plain.jsonl"]);
+        assert_eq!(replies(&sandbox), before, "{format}");
+    }
+}
