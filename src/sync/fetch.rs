@@ -216,6 +216,9 @@ fn sound(theirs: &mut PeerRefs, peer: &mut dyn Peer, here: &mut Here<'_>) -> Res
 /// At how many of a session's last commits it is seen whether its file is here: each may be one that no record says.
 const LAST: usize = 8;
 
+/// How many of the places are known at which a ref of another repository was seen.
+const MOVES: usize = 64;
+
 struct Landing<'a> {
     tx: &'a dyn Tx,
     done: &'a mut Fetched,
@@ -348,6 +351,9 @@ impl Landing<'_> {
             (Landed::Parted, Some(_)) if own.as_session().is_some() && self.is_merged(row)? => {
                 Ok(())
             }
+            (Landed::Parted, Some(old)) if self.was_theirs(row, &old, remote)? => {
+                self.put(own, Some(old), Some(row), Landed::Replaced)
+            }
             (Landed::Parted, Some(old)) => {
                 let beyond = |one: &CommitHash, other: &CommitHash| -> Result<u64> {
                     Ok(ancestry::beyond(self.tx, one, &[*other])?.len() as u64)
@@ -363,6 +369,15 @@ impl Landing<'_> {
             (Landed::Further, _) => Ok(()),
             (landed, old) => self.put(own, old, Some(row), landed),
         }
+    }
+
+    /// Whether a ref of the other repository once stood here: then nothing was added here, and what that one has in its place
+    /// holds.
+    fn was_theirs(&self, row: &PeerRef, commit: &CommitHash, remote: &str) -> Result<bool> {
+        let seen = RefName::of_remote(remote, &row.name)?;
+        let moves = self.tx.reflog(&seen, MOVES)?;
+        let stood = |value: &Option<RefValue>| *value == Some(RefValue::Commit(*commit));
+        Ok(moves.iter().any(|row| stood(&row.old) || stood(&row.new)))
     }
 
     /// Whether a branch of one's own has all of it: then there is nothing to say.

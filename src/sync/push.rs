@@ -383,6 +383,12 @@ fn lies(
         Some(old) if old != *new && (is_tag || view.commit(&old)?.is_none()) => Landed::Parted,
         old => landed(view, old, new)?,
     };
+    if lies == Landed::Parted
+        && let Some(old) = old
+        && is_superseded(view, to, &old)?
+    {
+        return Ok(Landed::Replaced);
+    }
     if lies != Landed::Parted || !options.with_lease {
         return Ok(lies);
     }
@@ -395,4 +401,29 @@ fn lies(
     } else {
         Ok(Landed::Unseen)
     }
+}
+
+/// How many of the places are known at which a session stood.
+const MOVES: usize = 64;
+
+/// Whether what is there is what a session, or the branch that follows it, was here before an import put more of the same in its
+/// place: a client writes a reply piece by piece.
+fn is_superseded(view: &dyn View, to: &PushRef, there: &CommitHash) -> Result<bool> {
+    let followers = || -> Result<Vec<RefName>> {
+        let followers = view.followers()?.into_iter();
+        let of = followers.filter(|(_, branch)| *branch == to.name);
+        Ok(of.map(|(session, _)| session).collect())
+    };
+    let sessions = match to.name.as_session() {
+        Some(_) => vec![to.name.clone()],
+        None => followers()?,
+    };
+    for session in sessions {
+        let moves = view.reflog(&session, MOVES)?;
+        let stood = |value: &Option<RefValue>| *value == Some(RefValue::Commit(*there));
+        if load::tip(view, &session)? == to.commit && moves.iter().any(|row| stood(&row.old)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -1,5 +1,7 @@
 //! What whoever knows git expects of remotes.
 
+use serde_json::{Value, json};
+
 use crate::sandbox::Sandbox;
 
 /// Two who share a hub, which is `origin` to both, with a commit on `main`.
@@ -459,4 +461,70 @@ fn a_graph_is_of_several_branches() {
     assert_eq!(texts(&["idea", "main", "-1"]), ["an idea"]);
     let refused = sandbox.tract(&["log", "main", "idea"]);
     assert!(refused.contains("log starts at one revision"), "{refused}");
+}
+
+/// A client writes each call of a reply as a record of its own, and an import puts the whole reply in the place of its half.
+#[test]
+fn a_reply_that_was_sent_before_it_was_whole_is_replaced_everywhere() {
+    let session = "5e551011-0000-4000-8000-0000000000dd";
+    let record = |number: u32, role: &str, content: Value| {
+        let before = (number > 1).then(|| format!("u{}", number - 1));
+        let mut message = json!({"role": role, "content": content});
+        if role == "assistant" {
+            message["id"] = json!("msg_1");
+            message["model"] = json!("claude-opus-4-8");
+            message["usage"] = json!({"input_tokens": 100, "output_tokens": 10});
+        }
+        let record = json!({"type": role, "sessionId": session, "uuid": format!("u{number}"), "parentUuid": before,
+            "requestId": "req_1", "timestamp": format!("2026-11-20T10:00:{number:02}.000Z"), "message": message});
+        format!("{record}\n")
+    };
+    let call = |id: &str| json!([{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "make"}}]);
+    let result = |id: &str| json!([{"type": "tool_result", "tool_use_id": id, "content": "made"}]);
+    let half = [
+        record(1, "user", json!("Make both.")),
+        record(2, "assistant", call("toolu_1")),
+    ]
+    .concat();
+    let rest = [
+        record(3, "assistant", call("toolu_2")),
+        record(4, "user", result("toolu_1")),
+        record(5, "user", result("toolu_2")),
+    ]
+    .concat();
+    for sources in [false, true] {
+        let sandbox = Sandbox::new();
+        let sourced =
+            |args: &[&'static str]| [args, &["--sources"][..usize::from(sources)]].concat();
+        sandbox.write("session.jsonl", &half);
+        sandbox.ok(&["import", "session.jsonl"]);
+        sandbox.ok(&["init", "../server"]);
+        sandbox.ok(&["remote", "add", "origin", "../server"]);
+        sandbox.ok(&sourced(&["push", "--all"]));
+        sandbox.ok(&sourced(&["clone", "../server", "../clone"]));
+        sandbox.ok(&["--repo", "../clone", "checkout", "-b", "own"]);
+        sandbox.ok(&["--repo", "../clone", "commit", "-r", "user", "-m", "Mine."]);
+        sandbox.ok(&["--repo", "../clone", "checkout", "main"]);
+        sandbox.write("session.jsonl", half.clone() + &rest);
+        sandbox.ok(&["import", "session.jsonl"]);
+        let told = sandbox.tract(&sourced(&["push", "--all"]));
+        assert!(!told.contains("exit code"), "{told}");
+        let told = sandbox.tract(&sourced(&["--repo", "../clone", "pull"]));
+        assert!(!told.contains("does not have"), "{told}");
+        let whole = |here: &str| {
+            let of = |what: &str| sandbox.ok(&["--repo", here, "api", what, "{}"]);
+            (
+                sandbox.ok(&["--repo", here, "compile"]),
+                of("cost"),
+                sandbox.ok(&["--repo", here, "log", "--format", "%h %s"]),
+            )
+        };
+        assert_eq!(whole("../clone"), whole("."));
+        assert!(
+            sandbox
+                .ok(&["--repo", "../clone", "log", "own"])
+                .contains("Mine.")
+        );
+        sandbox.ok(&["--repo", "../clone", "fsck"]);
+    }
 }
