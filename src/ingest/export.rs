@@ -293,7 +293,11 @@ fn rewrite(messages: &mut [Outgoing], differs: &Difference) -> bool {
 /// The remark that hidden messages call for.
 fn hidden(context: &Context) -> Option<String> {
     let count = context.hidden_entries();
-    (count > 0).then(|| format!("{count} hidden messages are not in the file"))
+    match count {
+        0 => None,
+        1 => Some("1 hidden message is not in the file".to_owned()),
+        _ => Some(format!("{count} hidden messages are not in the file")),
+    }
 }
 
 /// A history that comes from another format, as the provider's request: tools and settings in its
