@@ -75,6 +75,7 @@ pub fn tell(purged: &Purged, repo: &Repo, app: &mut App) -> Result<()> {
         ui.notice(format!(
             "{commits} {have} another name now, for a note is hashed with its commit; undo reaches back no further"
         ));
+        ui.notice("clones and bundles from before keep the note; a fetch from one brings it back");
         if is_shared {
             ui.hint(
                 "where the branch was pushed it is another history now: delete it there, then push",

@@ -19,7 +19,8 @@ use crate::upkeep::{Erasing, Erasure, Purged};
 /// a dry run lists those that end. Kept files of sessions that hold any of it are erased too, and so are titles and
 /// tags' notes that contain it; names of branches and other refs stay, and are listed. A commit's note, and the
 /// reason of a pin, are hashed with it. Where one matches, that commit and all later ones get other names. Branches
-/// and tags follow, and undo reaches back no further. Request settings cannot be erased: if the text is there,
+/// and tags follow, and undo reaches back no further. Clones and bundles keep such a note, and a fetch from one brings it
+/// back: purge there as well. Request settings cannot be erased: if the text is there,
 /// nothing is done.
 ///
 /// The expression is read as `tract find -E` reads it: case does not matter, unless it begins with (?-i).

@@ -247,6 +247,7 @@ fn a_reason_is_erased_and_everything_else_is_as_it_was() {
     --- stderr
     Erased 1 commit note for good
     note: 5 commits have another name now, for a note is hashed with its commit; undo reaches back no further
+    note: clones and bundles from before keep the note; a fetch from one brings it back
     hint: session files outside of .tract are not touched
     ");
     assert_eq!(all(), before);
