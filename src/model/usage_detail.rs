@@ -136,6 +136,8 @@ impl StatedUsage {
     const ALL: &str = "stated";
     /// The kind of what those requests of a model came to that no reply shows.
     const OTHER: &str = "other";
+    /// The kind of what such requests of a model came to that the session took over from the one of which it is a fork.
+    const COPIED: &str = "copied";
 
     /// That all requests of a model came to so much more.
     pub fn add(&mut self, model: String, usage: Usage) {
@@ -146,6 +148,11 @@ impl StatedUsage {
     /// is an empty name.
     pub fn add_other(&mut self, model: String, usage: Usage) {
         self.plus(Self::OTHER, model, usage);
+    }
+
+    /// The same of a request that the file of a fork has from its parent.
+    pub fn add_copied(&mut self, model: String, usage: Usage) {
+        self.plus(Self::COPIED, model, usage);
     }
 
     /// What the client takes all requests to have cost, in US dollars. A zero is no price.
@@ -169,7 +176,8 @@ impl StatedUsage {
 
     /// Whether it sums up requests that no reply shows, one by one: whoever read only a part of a file has not all of them.
     pub fn is_summed_up(&self) -> bool {
-        self.of_kind(Self::OTHER).next().is_some()
+        let kinds = [Self::OTHER, Self::COPIED];
+        kinds.iter().any(|kind| self.of_kind(kind).next().is_some())
     }
 
     /// What both come to.
@@ -198,6 +206,17 @@ impl StatedUsage {
     /// The same where it says anything.
     pub fn if_any(self) -> Option<Self> {
         (self != Self::default()).then_some(self)
+    }
+
+    /// The same with what was taken over among its own: of a fork whose parent is not known.
+    #[must_use]
+    pub fn with_copied(mut self) -> Self {
+        let copied: Vec<(String, Usage)> = self.of_kind(Self::COPIED).collect();
+        self.models.retain(|it| it.kind != Self::COPIED);
+        for (model, usage) in copied {
+            self.add_other(model, usage);
+        }
+        self
     }
 
     fn plus(&mut self, kind: &str, model: String, usage: Usage) {

@@ -84,6 +84,8 @@ pub(super) struct Reader<'a> {
     pub(super) before: Option<InForce>,
     /// What was counted for requests that no reply shows.
     pub(super) others: StatedUsage,
+    /// When a fork began: what was counted before that its parent has.
+    forked: Option<Millis>,
 }
 
 /// What an entry says, and when.
@@ -98,7 +100,10 @@ impl<'a> Reader<'a> {
     ) -> Self {
         teller.start = index.start.take().unwrap_or(teller.start);
         teller.end = std::mem::take(&mut index.end);
+        let start = &teller.start;
+        let forked = start.forked_from.is_some().then_some(start.descent.begun);
         Self {
+            forked: forked.flatten(),
             told: vec![Told::default(); index.entries.len()],
             index,
             input,
@@ -185,7 +190,11 @@ impl<'a> Reader<'a> {
         if let Some((model, usage)) = counted(record) {
             let in_force = || serde_json::from_str(next.settings[MODEL].as_deref()?).ok();
             let model = model.or_else(in_force).unwrap_or_default();
-            self.others.add_other(model, usage);
+            let is_copied = |forked| parts::time(record.timestamp).is_some_and(|it| it < forked);
+            match self.forked.is_some_and(is_copied) {
+                true => self.others.add_copied(model, usage),
+                false => self.others.add_other(model, usage),
+            }
         }
     }
 

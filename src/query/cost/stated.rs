@@ -162,6 +162,11 @@ impl Billing {
             let mut known = own.clone();
             let places = copied.get(session).into_iter().flatten();
             let copies: Vec<&BilledReply> = places.map(|at| &replies[*at]).collect();
+            // Of a fork whose parent is here, that one has what it took over.
+            let says = match copies.is_empty() {
+                true => &says.clone().with_copied(),
+                false => says,
+            };
             copies.iter().for_each(|reply| known.add(reply));
             let goes_on = !copies.is_empty() && says.covers(known.all());
             if goes_on {

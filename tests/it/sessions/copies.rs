@@ -914,3 +914,65 @@ fn replies_of_one_second_are_as_many_after_their_export_came_back() {
         assert_eq!(replies(&sandbox), before, "{format}");
     }
 }
+
+/// A fork of pi's has the lines of its parent, those of requests that no reply shows among them.
+#[test]
+fn what_no_reply_shows_is_paid_for_once_though_a_fork_has_it() {
+    let line = |at: u32, what: Value| {
+        let mut line = json!({"id": format!("e{at}"), "parentId": (at > 1).then(|| format!("e{}", at - 1)),
+            "timestamp": format!("2026-03-02T08:00:{at:02}.000Z")});
+        let more = what.as_object().expect("fields").clone();
+        line.as_object_mut().expect("fields").extend(more);
+        format!("{line}\n")
+    };
+    let usage = |input: u32| json!({"input": input, "output": 5, "cacheRead": 0, "cacheWrite": 0});
+    let said = |at: u32, role: &str, input: u32| {
+        let content = json!([{"type": "text", "text": format!("{role} {at}")}]);
+        let mut message = json!({"role": role, "content": content});
+        if role == "assistant" {
+            message["model"] = json!("claude-opus-4-5");
+            message["usage"] = usage(input);
+        }
+        line(at, json!({"type": "message", "message": message}))
+    };
+    let other = |at: u32, input: u32| {
+        let more = json!({"type": "usage", "model": "claude-opus-4-5", "usage": usage(input)});
+        line(at, more)
+    };
+    let header = |id: &str, at: u32, parent: Option<&str>| {
+        let header = json!({"type": "session", "version": 3, "id": id, "cwd": "/p",
+            "timestamp": format!("2026-03-02T08:00:{at:02}.000Z"), "parentSession": parent});
+        format!("{header}\n")
+    };
+    let [one, fork] = [ORIGINAL, FORK].map(|id| format!("2026-03-02T08-00-00-000Z_{id}.jsonl"));
+    let shared = [said(1, "user", 0), said(2, "assistant", 10), other(3, 100)].concat();
+    let own = [
+        said(21, "user", 0),
+        said(22, "assistant", 20),
+        other(23, 1_000),
+    ]
+    .concat();
+    let files = [
+        (&one, header(ORIGINAL, 0, None) + &shared),
+        (
+            &fork,
+            header(FORK, 20, Some(&format!("/s/{one}"))) + &shared + &own.replace("e20", "e3"),
+        ),
+    ];
+    let input = |sandbox: &Sandbox, here: &str| {
+        let told = sandbox.ok(&["--repo", here, "api", "cost", "{}"]);
+        let told: Value = serde_json::from_str(told.trim()).expect("JSON");
+        told["total"]["counted"]["input_tokens"].clone()
+    };
+    for order in [&[0, 1][..], &[1, 0], &[1]] {
+        let sandbox = Sandbox::new();
+        for at in order {
+            let (name, text) = &files[*at];
+            sandbox.write(name, text);
+            sandbox.ok(&["import", name]);
+        }
+        assert_eq!(input(&sandbox, "."), 1_130, "{order:?}");
+        sandbox.ok(&["clone", ".", "../clone"]);
+        assert_eq!(input(&sandbox, "../clone"), 1_130, "{order:?}");
+    }
+}
