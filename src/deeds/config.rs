@@ -112,6 +112,26 @@ fn not_taken(fault: ApiError) -> ApiError {
     }
 }
 
+/// Why a setting is none of a repository on a server, if that is so.
+fn unset_on_servers(key: &str) -> Option<ApiError> {
+    let (what, hint) = match key {
+        AUTHOR_NAME => (
+            "many commit to a repository on a server, each by a name of their own",
+            format!("`tract config --global {key} NAME`; or TRACT_AUTHOR"),
+        ),
+        "head.of" => (
+            "in a repository on a server each person has a HEAD, and no directory does",
+            format!("`tract config --global {AUTHOR_NAME} NAME` says who you are"),
+        ),
+        _ if HOOKS.contains(&key) => (
+            "a repository on a server names no commands that others would run",
+            SETTINGS_HELP.to_owned(),
+        ),
+        _ => return None,
+    };
+    Some(ApiError::refused(what).with_hint(hint))
+}
+
 /// Tell the repository's settings, or change one
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -154,14 +174,11 @@ impl Method for ConfigParams {
         if let Some(key) = &self.key {
             known_setting(key, &Config::KEYS)?;
             let value = self.value.as_ref().map(|value| &*value.0);
-            if key == AUTHOR_NAME && value.is_some() && at.repo.is_on_server() {
-                let what = "many commit to a repository on a server, each by a name of their own";
-                let hint = format!("`tract config --global {key} NAME`; or TRACT_AUTHOR");
-                return Err(ApiError::refused(what).with_hint(hint));
-            }
-            if HOOKS.contains(&key.as_str()) && value.is_some() && at.repo.is_on_server() {
-                let what = "a repository on a server names no commands that others would run";
-                return Err(ApiError::refused(what).with_hint(SETTINGS_HELP));
+            if value.is_some()
+                && at.repo.is_on_server()
+                && let Some(fault) = unset_on_servers(key)
+            {
+                return Err(fault);
             }
             let value = value.map(|value| checked_setting(key, value).map_err(not_taken));
             let value = value.transpose()?;

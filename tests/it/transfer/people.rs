@@ -276,6 +276,12 @@ mod on_a_server {
         error: many commit to a repository on a server, each by a name of their own
         hint: tract config --global author.name NAME; or TRACT_AUTHOR
         ");
+        insta::assert_snapshot!(on("Mara", &["config", "head.of", "directory"]), @r"
+        exit code: 1
+        --- stderr
+        error: in a repository on a server each person has a HEAD, and no directory does
+        hint: tract config --global author.name NAME says who you are
+        ");
         // Whoever is named by nobody has what is everybody's.
         insta::assert_snapshot!(on("", &["checkout", "idea"]), @r#"
         --- stderr
