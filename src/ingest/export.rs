@@ -25,6 +25,7 @@ use crate::repo::kept::{spans, texts};
 use crate::repo::thoughts::{lost_thoughts, take_thoughts};
 use crate::repo::{On, Repo, load, path};
 use crate::store::{CommitRow, SessionRow, SourceRow, Store, View};
+use crate::upkeep::erase::ERASED;
 
 /// How often a file is written at most until it is read as what it should say.
 const REWRITES: usize = 6;
@@ -32,6 +33,10 @@ const REWRITES: usize = 6;
 /// What is said of a session whose file is not kept here.
 pub const WITHOUT_FILE: &str =
     "records that are no messages are not in the file: the session file is not here";
+
+/// The same where a purge erased it: nobody brings it.
+const FILE_ERASED: &str =
+    "records that are no messages are not in the file: a purge erased the session file";
 
 /// How to export.
 #[derive(Clone, Debug)]
@@ -162,16 +167,23 @@ fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result
         let mut document = document(view, commit, None, &context, options)?;
         let cited = without_citations(options.format, &messages);
         let session = path::session_of(view, commit)?;
-        let is_without_file = session.as_ref().is_some_and(|(name, row)| {
+        let own = session.as_ref().filter(|(name, _)| {
             let tool = name.as_session().map(|(tool, _)| tool);
-            tool == Some(options.format.name) && row.absent.iter().any(|it| it == path::NO_FILE)
+            tool == Some(options.format.name)
+        });
+        let without_file = own.and_then(|(_, row)| {
+            let lacks = |what| row.absent.iter().any(|it| it == what);
+            match (lacks(ERASED), lacks(path::NO_FILE)) {
+                (true, _) => Some(FILE_ERASED.to_owned()),
+                (_, true) => Some(WITHOUT_FILE.to_owned()),
+                _ => None,
+            }
         });
         // Another tool goes on where the session was, under its title.
         if let Some((_, row)) = session {
             document.cwd = row.cwd.unwrap_or_default();
             document.title = row.title;
         }
-        let without_file = is_without_file.then(|| WITHOUT_FILE.to_owned());
         let cited = cited.into_iter().chain(without_file);
         let remarks = thoughts.into_iter().chain(unpaired).chain(cited);
         let remarks = remarks.chain(hidden(&context)).collect();

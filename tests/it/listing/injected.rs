@@ -135,6 +135,10 @@ fn what_erases_session_files_leaves_who_spoke() {
     let kept = sandbox.texts("SELECT session FROM sources");
     assert!(kept.is_empty(), "{kept:?}");
     assert_eq!(injected(), before);
+    // Nobody brings the file back.
+    let told = sandbox.tract(&["export", "--format", "claude-code", "-o", "out.jsonl"]);
+    assert!(told.contains("a purge erased the session file"), "{told}");
+    assert!(!told.contains("--sources"), "{told}");
 }
 
 /// What a command copies has no record of its own.

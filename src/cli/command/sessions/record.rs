@@ -15,14 +15,16 @@ use crate::cli::{App, Failure, Result, Typed};
 ///
 /// Reads what an agent or a provider prints while it works, draws it, and commits each message as soon
 /// as it is complete. If the stream ends or a signal arrives in the middle of a message, that message
-/// is committed too, marked as interrupted. A session that continues in another stream continues here.
+/// is committed too, marked as interrupted. A session that continues in another stream continues here, where its
+/// earlier stream is kept.
 ///
 /// While the stream is open, tract view and other readers show a call without a result as running; if the
 /// recorder is killed, for one minute more.
 ///
 /// The format is recognised from the first records: JSON Lines or server-sent events. Outside a
 /// repository, one is made here. Messages that arrive together are one operation: tract undo takes back
-/// the last one. A reply whose stream gives no times counts for the time at which it was recorded.
+/// the last one. A reply without a time counts for that of the messages around it, or of its
+/// recording.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
