@@ -348,11 +348,11 @@ impl Landing<'_> {
         let old = load::tip(self.tx, own)?;
         let landed = landed(self.tx, old, &row.commit)?;
         match (landed, old) {
-            (Landed::Parted, Some(_)) if own.as_session().is_some() && self.is_merged(row)? => {
-                Ok(())
-            }
             (Landed::Parted, Some(old)) if self.was_theirs(row, &old, remote)? => {
                 self.put(own, Some(old), Some(row), Landed::Replaced)
+            }
+            (Landed::Parted, Some(_)) if own.as_session().is_some() && self.is_merged(row)? => {
+                Ok(())
             }
             (Landed::Parted, Some(old)) => {
                 let beyond = |one: &CommitHash, other: &CommitHash| -> Result<u64> {

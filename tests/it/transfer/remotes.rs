@@ -517,6 +517,14 @@ fn a_reply_that_was_sent_before_it_was_whole_is_replaced_everywhere() {
                 sandbox.ok(&["--repo", here, "compile"]),
                 of("cost"),
                 sandbox.ok(&["--repo", here, "log", "--format", "%h %s"]),
+                sandbox.ok(&[
+                    "--repo",
+                    here,
+                    "log",
+                    "--format",
+                    "%h",
+                    "claude-code/5e551011",
+                ]),
             )
         };
         assert_eq!(whole("../clone"), whole("."));
