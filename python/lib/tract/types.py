@@ -1045,7 +1045,8 @@ class PushParams(TypedDict, total=False):
     Without `refs`, it sends the branch that HEAD is on, and the session that it came from. Only what is
     missing there is sent; branches with new commits that stay here are named. Request settings, notes and titles go too; session files only with `sources`.
     A ref that would lose commits there is not moved, unless `force_with_lease` is given and the ref is
-    where it was last seen. After an interruption, the same request continues where it stopped.
+    where it was last seen. A session that an import has rewritten replaces what you sent of it. After an interruption, the
+    same request continues where it stopped.
     
     If there are secrets, in hidden messages too, nothing is sent. The other side learns what was erased here; it
     erases that as well if it is set to (`tract config receive.purge allow`). It is taken out of a bucket, and out of
@@ -1091,7 +1092,8 @@ class PullParams(TypedDict, total=False):
     """Fetch, and move your branch and sessions forward
     
     Does what fetch does. Then the branch that HEAD is on moves forward to the other side's branch of that name, and
-    so do sessions. A branch with commits of its own stays, and is reported. With `merge`, or where pull.merge is set
+    so do sessions. If they replaced commits and you added none, yours are replaced too. A branch with
+    commits of its own stays, and is reported. With `merge`, or where pull.merge is set
     to true, such a branch is merged with theirs, as merge does it. The pull is one operation, and a merge another:
     undo takes each back."""
     remote: Optional[str]

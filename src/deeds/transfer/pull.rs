@@ -15,7 +15,8 @@ use crate::sync::{FetchOptions, Fetched, Follow, Landed, Parted, Peer};
 /// Fetch, and move your branch and sessions forward
 ///
 /// Does what fetch does. Then the branch that HEAD is on moves forward to the other side's branch of that name, and
-/// so do sessions. A branch with commits of its own stays, and is reported. With `merge`, or where pull.merge is set
+/// so do sessions. If they replaced commits and you added none, yours are replaced too. A branch with
+/// commits of its own stays, and is reported. With `merge`, or where pull.merge is set
 /// to true, such a branch is merged with theirs, as merge does it. The pull is one operation, and a merge another:
 /// undo takes each back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -16,7 +16,8 @@ use crate::cli::{App, Failure, Result, peer};
 /// Without REF, it sends the branch that HEAD is on, and the session that it came from. Only what is
 /// missing there is sent; branches with new commits that stay here are named. Request settings, notes and titles go too; session files only with --sources.
 /// A ref that would lose commits there is not moved, unless --force-with-lease is given and the ref is
-/// where it was last seen. After an interruption, the same command continues where it stopped.
+/// where it was last seen. A session that an import has rewritten replaces what you sent of it.
+/// After an interruption, the same command continues where it stopped.
 ///
 /// If there are secrets, in hidden messages too, nothing is sent. The other side learns what was erased here; it
 /// erases that as well if it is set to (tract config receive.purge allow). It is taken out of a bucket, and out of
