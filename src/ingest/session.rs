@@ -24,7 +24,7 @@ use crate::model::secret::{SecretCounts, Secrets, add_counts};
 use crate::model::tokens::Counter;
 use crate::model::{
     Commit, Draft, EntryId, Hide, HideKind, Interval, Message, Millis, Operation, PartHide,
-    RefName, Replacement, Role, Sealed, Settings, Span, TokenCount, Usage, UsageDetail,
+    RefName, Replacement, Role, Sealed, Settings, Span, TokenCount, Usage,
 };
 use crate::repo::chain::Chain;
 use crate::repo::totals::Running;
@@ -567,16 +567,13 @@ impl<'a> Session<'a> {
             && (is_new || tells_more(tx, &commit, &usage)?)
         {
             let is_counted = !is_new && tx.usage(&[commit])?[0].is_some();
-            let recorded = if is_counted {
-                let known = tx.usage_details(&[commit])?.remove(&commit);
-                known.and_then(|known| known.recorded)
-            } else {
-                self.recorded.filter(|_| made.time.is_none())
-            };
-            let detail = UsageDetail {
-                recorded,
-                ..step.detail
-            };
+            let mut detail = step.detail;
+            if !is_counted {
+                detail.recorded = self.recorded.filter(|_| made.time.is_none());
+            } else if let Some(known) = tx.usage_details(&[commit])?.remove(&commit) {
+                // Neither is said by the file.
+                (detail.recorded, detail.request) = (known.recorded, known.request);
+            }
             tx.put_usage(&commit, usage)?;
             tx.put_usage_detail(&commit, &detail)?;
         }
