@@ -195,14 +195,15 @@ impl<'v> KnownReplies<'v> {
             let mut sessions = Vec::new();
             for met in &mut known {
                 let is_same_time = met.time.is_some() && met.time == reply.time;
-                let is_other = !taken.contains(&self.original(met.at))
-                    && !(met.session.is_some() && sessions.contains(&met.session));
+                let has_copy = taken.contains(&self.original(met.at))
+                    || met.session.is_some() && sessions.contains(&met.session);
                 let is_one = match self.is_one_request(&met.commit, reply)? {
                     Some(is_one) => is_one,
-                    None if is_same_time => is_other,
+                    None if has_copy => false,
+                    None if is_same_time => true,
                     None => match (&met.session, &reply.session) {
                         (Some(one), Some(other)) if one != other => {
-                            is_other && self.copies.are_kin(one, other)?
+                            self.copies.are_kin(one, other)?
                         }
                         _ => false,
                     },

@@ -201,7 +201,8 @@ fn a_reply_is_known_again_where_its_record_is_not() {
     };
     let nothing = |_: &Sandbox| {};
     // Two ways in, and what is done behind them.
-    let ways: [[&dyn Fn(&Sandbox); 3]; 4] = [
+    type Deed<'d> = &'d dyn Fn(&Sandbox);
+    let ways: [[Deed<'_>; 3]; 4] = [
         [&record(&first), &import, &nothing],
         [&import, &record(&first), &nothing],
         [&record(&first), &nothing, &rebase],
