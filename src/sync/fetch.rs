@@ -216,8 +216,8 @@ fn sound(theirs: &mut PeerRefs, peer: &mut dyn Peer, here: &mut Here<'_>) -> Res
 /// At how many of a session's last commits it is seen whether its file is here: each may be one that no record says.
 const LAST: usize = 8;
 
-/// How many of the places are known at which a ref of another repository was seen.
-const MOVES: usize = 64;
+/// How many moves of a ref are looked through.
+const MOVES: usize = 1_000;
 
 struct Landing<'a> {
     tx: &'a dyn Tx,
@@ -348,7 +348,7 @@ impl Landing<'_> {
         let old = load::tip(self.tx, own)?;
         let landed = landed(self.tx, old, &row.commit)?;
         match (landed, old) {
-            (Landed::Parted, Some(old)) if self.was_theirs(row, &old, remote)? => {
+            (Landed::Parted, Some(old)) if self.came_from_there((own, &old), row, remote)? => {
                 self.put(own, Some(old), Some(row), Landed::Replaced)
             }
             (Landed::Parted, Some(_)) if own.as_session().is_some() && self.is_merged(row)? => {
@@ -371,13 +371,25 @@ impl Landing<'_> {
         }
     }
 
-    /// Whether a ref of the other repository once stood here: then nothing was added here, and what that one has in its place
-    /// holds.
-    fn was_theirs(&self, row: &PeerRef, commit: &CommitHash, remote: &str) -> Result<bool> {
-        let seen = RefName::of_remote(remote, &row.name)?;
-        let moves = self.tx.reflog(&seen, MOVES)?;
-        let stood = |value: &Option<RefValue>| *value == Some(RefValue::Commit(*commit));
-        Ok(moves.iter().any(|row| stood(&row.old) || stood(&row.new)))
+    /// Whether one's own ref has this commit from there: it was there before it was here. Then nothing was added here, and what
+    /// that one has in its place holds.
+    fn came_from_there(
+        &self,
+        (own, commit): (&RefName, &CommitHash),
+        row: &PeerRef,
+        remote: &str,
+    ) -> Result<bool> {
+        let first = |name: &RefName| -> Result<Option<u64>> {
+            let moves = self.tx.reflog(name, MOVES)?;
+            let came = moves
+                .iter()
+                .rfind(|row| row.new == Some(RefValue::Commit(*commit)));
+            Ok(came.map(|row| row.operation))
+        };
+        let seen = first(&RefName::of_remote(remote, &row.name)?)?;
+        Ok(seen
+            .zip(first(own)?)
+            .is_some_and(|(there, here)| there <= here))
     }
 
     /// Whether a branch of one's own has all of it: then there is nothing to say.

@@ -536,3 +536,33 @@ fn a_reply_that_was_sent_before_it_was_whole_is_replaced_everywhere() {
         sandbox.ok(&["--repo", "../clone", "fsck"]);
     }
 }
+
+/// Who made a commit, and pushed it, has it still when somebody else takes it away there.
+#[test]
+fn a_commit_of_ones_own_stays_when_it_is_replaced_there() {
+    let (mine, yours, _hub, url) = team();
+    say(&yours, "of yours");
+    yours.ok(&["push"]);
+    mine.ok(&["pull"]);
+    mine.ok(&["reset", "--hard", "HEAD~1"]);
+    say(&mine, "instead");
+    mine.ok(&["push", "--force-with-lease"]);
+    let told = yours.tract(&["pull"]);
+    assert!(
+        told.contains("main has 1 commit that origin/main does not have"),
+        "{told}"
+    );
+    assert!(yours.ok(&["log"]).contains("of yours"));
+    // Who only took it in has what is there now.
+    say(&mine, "more");
+    mine.ok(&["push"]);
+    let third = Sandbox::new();
+    third.ok(&["remote", "add", "origin", &url]);
+    third.ok(&["pull"]);
+    mine.ok(&["reset", "--hard", "HEAD~1"]);
+    say(&mine, "better");
+    mine.ok(&["push", "--force-with-lease"]);
+    third.ok(&["pull"]);
+    let log = third.ok(&["log"]);
+    assert!(log.contains("better") && !log.contains("more"), "{log}");
+}
