@@ -232,7 +232,7 @@ fn a_branch_is_called_by_as_much_of_an_id_as_tells_it_from_other_sessions() {
             "claude-code-77777777-2",
             "claude-code-77777777-2000",
             "claude-code-77777777-2000-2",
-            "claude-code-77777777-7d42",
+            "claude-code-77777777-7d42-4c8f-9e36-2f1d8a6b4c71",
             "main",
         ]
     );
@@ -241,7 +241,7 @@ fn a_branch_is_called_by_as_much_of_an_id_as_tells_it_from_other_sessions() {
         let stats = sandbox.ok(&["stats"]);
         assert!(stats.contains(&format!("claude-code/{id}")), "{stats}");
     }
-    let by_branch = sandbox.ok(&["log", "claude-code-77777777-7d42", "-n", "1"]);
+    let by_branch = sandbox.ok(&["log", &format!("claude-code-{}", ids[2]), "-n", "1"]);
     assert!(
         by_branch.contains("7d42-4c8f-9e36-2f1d8a6b4c71"),
         "{by_branch}"
